@@ -1,6 +1,6 @@
 """Rows of scripted strategies: the yardsticks beside which a model's numbers are read."""
 
-from sepo_games import Game, ReadPolicy, scripted_policy, strategy_table
+from sepo_games import Game, ScriptedPolicy, strategy_policy
 
 from sepo_eval.measure import measure
 from sepo_eval.row import Row
@@ -11,9 +11,7 @@ def scripted_rows(game: Game, preset: str, episodes: int, seed: int) -> list[Row
     rows = []
     for name in game.yardsticks:
         strategy = game.strategies[name]
-        read = [
-            ReadPolicy.of_table(game, seat, strategy_table(game, seat, strategy)) for seat in range(game.num_players())
-        ]
-        policy = scripted_policy(game, strategy)
+        read = [strategy_policy(game, seat, strategy) for seat in range(game.num_players())]
+        policy = ScriptedPolicy(game, strategy)
         rows.append(measure(game, name, policy, read, preset=preset, episodes=episodes, seed=seed).row)
     return rows

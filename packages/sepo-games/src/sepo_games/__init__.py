@@ -1,1 +1,55 @@
-"""sepo-games."""
+"""Strategic games in natural language: rules, prompts, strict parsers, scripted opponents and play."""
+
+from importlib.metadata import version
+
+from sepo_games.arrays import to_arrays
+from sepo_games.play import Episode, MatchUp, Step, play
+from sepo_games.policies import ReadPolicy, ScriptedPolicy, read_policy, strategy_policy
+from sepo_games.registry import game_names, get_game
+from sepo_games.sft import SftRow, sft_rows
+from sepo_games.strategies import Scripted, SeatTables
+from sepo_games.types import (
+    Alternative,
+    Entry,
+    Game,
+    InfoSet,
+    Message,
+    Parsed,
+    Policy,
+    Rejected,
+    Reply,
+    Request,
+    State,
+    Strategy,
+)
+
+__all__ = [
+    "Alternative",
+    "Entry",
+    "Episode",
+    "Game",
+    "InfoSet",
+    "MatchUp",
+    "Message",
+    "Parsed",
+    "Policy",
+    "ReadPolicy",
+    "Rejected",
+    "Reply",
+    "Request",
+    "Scripted",
+    "ScriptedPolicy",
+    "SeatTables",
+    "SftRow",
+    "State",
+    "Step",
+    "Strategy",
+    "game_names",
+    "get_game",
+    "play",
+    "read_policy",
+    "sft_rows",
+    "strategy_policy",
+    "to_arrays",
+]
+__version__ = version("sepo-games")

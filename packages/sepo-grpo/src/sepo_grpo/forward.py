@@ -93,13 +93,12 @@ def tree_logprobs(model: nn.Module, rows: Sequence[Row], temperature: float = 1.
         use_cache=False,
         logits_to_keep=torch.tensor(kept, device=device),
     ).logits[0]
-    normaliser = (logits.float() / temperature).logsumexp(-1)
-    result = []
-    for (_, reply), nodes in zip(rows, starts, strict=True):
-        at = torch.tensor([place[node] for node in nodes], device=device)
-        chosen = logits[at, torch.tensor(reply, device=device)].float() / temperature
-        result.append(chosen - normaliser[at])
-    return result
+    at = torch.tensor([place[node] for nodes in starts for node in nodes], device=device)
+    tokens = torch.tensor([token for _, reply in rows for token in reply], device=device)
+    # One gather for all rows: indexing row by row would fill a vocabulary-sized gradient for each of them.
+    scores = logits.float() / temperature
+    chosen = scores[at, tokens] - scores.logsumexp(-1)[at]
+    return list(chosen.split([len(reply) for _, reply in rows]))
 
 
 def padded_logprobs(model: nn.Module, rows: Sequence[Row], temperature: float = 1.0) -> list[Tensor]:

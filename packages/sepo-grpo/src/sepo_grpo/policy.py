@@ -16,7 +16,7 @@ from sepo_games import Message, Reply, Request
 from sepo_grpo.forward import Ids
 from sepo_grpo.language_model import LanguageModel
 
-CHUNK = 192
+CHUNK = 64
 """Most prefixes advanced in one forward pass while sampling; bounds the attention mask and the cache."""
 
 KEPT = 1024

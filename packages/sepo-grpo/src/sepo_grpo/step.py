@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 import torch
-from sepo_games import Episode, Game, play, read_policy, to_arrays
+from sepo_games import Episode, Game, ReadPolicy, play, read_policy, to_arrays
 from sepo_penalties import EpisodeBatch, Parts, SepoReward, Weights, group_advantages
 
 from sepo_grpo.config import RunConfig
@@ -81,7 +81,7 @@ def reward(config: RunConfig, exploitation: Exploitation) -> SepoReward:
         externality=config.lambda_externality,
         invalid=config.invalid_cost,
     )
-    return SepoReward(weights, reference={0: exploitation.reference}, gate={0: exploitation.gate})
+    return SepoReward(weights, exploitation.reference, exploitation.gate)
 
 
 def step_advantages(batch: EpisodeBatch, parts: Parts, weights: Array) -> Array:
@@ -112,14 +112,14 @@ def merge_rows(
                 accepted = taken.valid and attempt == len(taken.replies) - 1
                 value = advantage[taken.slot] if accepted else -invalid_cost * weight
                 sample = sums[prompt, reply.tokens]
-                sample[value < 0] += value
+                sample[int(value < 0)] += float(value)
                 sample[2] += weight
     table = torch.tensor(list(sums.values()), dtype=torch.float32).reshape(-1, 3)
     return MergedRows(tuple(sums), table[:, 0], table[:, 1], table[:, 2], norm)
 
 
 def step_log(
-    batch: EpisodeBatch, parts: Parts, weights: Array, advantages: Array, exploitation: Exploitation, tables: Sequence[object]
+    batch: EpisodeBatch, parts: Parts, weights: Array, advantages: Array, exploitation: Exploitation, tables: Sequence[ReadPolicy]
 ) -> dict[str, float | None]:
     """Per-round means of the step's quantities; payoff and penalties over the pool they belong to."""
     rounds = batch.rounds[0]

@@ -1,0 +1,78 @@
+"""Episodes as plain padded arrays, the player axis ordered (learner, opponent).
+
+The keys are the fields of an episode batch as sepo-penalties takes it; nothing here knows that package.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sepo_games.play import Episode
+from sepo_games.types import Alternative, Entry
+
+LEDGERS = ("", "expected_", "benchmark_", "harmless_")
+
+
+def to_arrays(episodes: Sequence[Episode]) -> dict[str, Any]:
+    """Turns `B` episodes of one game into arrays.
+
+    Args:
+        episodes: At least one, all of the same game.
+
+    Returns:
+        `payoffs (B, T, 2)` and `outsiders (B, T, K)`, the same with the prefixes `expected_`, `benchmark_` and `harmless_`
+        (the learner's alternatives), `mask`, `invalid` and `segment (B, T)`, `learner`, `pool`, `opponent`, `group` and
+        `rounds (B,)`, and `outsiders_declared`. T is segments x decisions; padding is 0.
+
+    Raises:
+        ValueError: If there is no episode or there are several games.
+    """
+    if not episodes:
+        raise ValueError("there are no episodes to turn into arrays")
+    game = episodes[0].match_up.game
+    if any(episode.match_up.game is not game for episode in episodes):
+        raise ValueError("the episodes are of several games: turn each game's episodes into arrays of their own")
+    size, steps, outsiders = len(episodes), game.segments * game.decisions, len(game.outsiders)
+    ledgers = np.zeros((size, steps, len(LEDGERS), 2 + outsiders))
+    mask = np.zeros((size, steps), dtype=bool)
+    invalid = np.zeros((size, steps), dtype=bool)
+    lines: dict[tuple[int, int], npt.NDArray[np.float64]] = {}
+    for b, episode in enumerate(episodes):
+        for step in episode.steps:
+            mask[b, step.slot] = True
+            invalid[b, step.slot] = not step.valid
+            for entry in step.entries:
+                # Games hand out the same entry object for the same outcome, so few lines are ever computed.
+                line = lines.get((id(entry), step.seat))
+                if line is None:
+                    line = lines[id(entry), step.seat] = _line(entry, step.seat)
+                ledgers[b, step.slot] += line
+    parts = {
+        f"{prefix}{name}": ledgers[:, :, i, columns]
+        for i, prefix in enumerate(LEDGERS)
+        for name, columns in (("payoffs", slice(0, 2)), ("outsiders", slice(2, None)))
+    }
+    match_ups = [episode.match_up for episode in episodes]
+    return parts | {
+        "mask": mask,
+        "invalid": invalid,
+        "segment": np.broadcast_to(np.arange(steps) // game.decisions, (size, steps)).copy(),
+        "learner": np.zeros(size, dtype=np.int64),
+        "pool": np.array([m.pool for m in match_ups]),
+        "opponent": np.array([m.opponent_name for m in match_ups]),
+        "group": np.array([m.group for m in match_ups], dtype=np.int64),
+        "rounds": np.full(size, game.rounds, dtype=np.int64),
+        "outsiders_declared": True,
+    }
+
+
+def _line(entry: Entry, seat: int) -> npt.NDArray[np.float64]:
+    """The four ledgers of an entry from the learner's seat, shape `(4, 2 + K)`."""
+
+    def row(ledger: Alternative) -> list[float]:
+        return [ledger.players[seat], ledger.players[1 - seat], *ledger.outsiders]
+
+    realised = Alternative(entry.payoffs, entry.outsiders)
+    return np.array([row(part) for part in (realised, entry.expected, entry.benchmark[seat], entry.harmless[seat])])

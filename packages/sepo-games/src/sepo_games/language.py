@@ -1,0 +1,86 @@
+"""Reads the action out of a reply, strictly.
+
+An answer is the last line `ACTION: X`, one `<action>X</action>` tag, or a reply that is nothing but the action; any case, with
+punctuation or markdown around it. Nothing is searched for in prose, nothing is corrected, and nothing is guessed: every other
+reply is rejected with a kind. What stands inside `<think>...</think>` does not count.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+
+from sepo_games.types import Parsed, Rejected
+
+LONGEST = 20_000
+"""Characters; a longer reply is not an answer to any prompt here."""
+
+_THINKING = re.compile(r"<think(?:ing)?>.*?</think(?:ing)?>", re.DOTALL | re.IGNORECASE)
+_OPEN_THINKING = re.compile(r"<think(?:ing)?>.*", re.DOTALL | re.IGNORECASE)
+_TAG = re.compile(r"<action>(.*?)</action>", re.DOTALL | re.IGNORECASE)
+_LINE = re.compile(r"^\W*action\W*:(.*)$", re.IGNORECASE)
+_WORD = re.compile(r"\w+(?:['\u2019]\w+)?")
+_NEGATIONS = frozenset("not no never dont don't don\u2019t cannot can't can\u2019t wont won't won\u2019t neither nor without avoid".split())
+
+
+def parse(text: str, legal: Mapping[str, int], words: Sequence[str], truncated: bool = False) -> Parsed | Rejected:
+    """Reads a reply.
+
+    Args:
+        text: The reply, any text.
+        legal: Word of each legal action, upper case, to the action.
+        words: Every action word of the game, so that a known but illegal one is told from an unknown one.
+        truncated: Whether the token limit cut the reply; a cut reply is accepted only in its tag form, which says itself
+            where it ends.
+
+    Returns:
+        The one action that the reply names, or why it was rejected. Never raises for any `text`.
+    """
+    if len(text) > LONGEST:
+        return Rejected("unparsed", f"{len(text)} characters; at most {LONGEST} are read")
+    if not text.strip():
+        return Rejected("truncated" if truncated else "empty", "no text")
+    visible = _OPEN_THINKING.sub("", _THINKING.sub("", text)).strip()
+    if not visible:
+        return Rejected("truncated" if truncated else "thinking_only", "nothing after the thinking")
+    answers = _answers(visible)
+    if truncated and not _TAG.search(visible):
+        return Rejected("truncated", "cut by the token limit before the reply ended")
+    if not answers:
+        return Rejected("unparsed", "no line 'ACTION: X' at the end, no <action> tag, and more than the action alone")
+    readings = [_read(answer, legal, words) for answer in answers]
+    for reading in readings:
+        if isinstance(reading, Rejected):
+            return reading
+    if len(set(readings)) > 1:
+        return Rejected("ambiguous", "two different answers")
+    return readings[0]
+
+
+def _answers(visible: str) -> list[str]:
+    """The places that claim to hold the answer."""
+    tags = _TAG.findall(visible)
+    lines = [line for line in visible.splitlines() if line.strip()]
+    claims = [match[1] for line in lines if (match := _LINE.match(_TAG.sub("", line)))]
+    if tags or claims:
+        # Earlier claims count as well, so that a reply cannot say two things; without a claim at the end there is no answer.
+        ends_well = bool(tags) or _LINE.match(lines[-1]) is not None
+        return tags + claims if ends_well else []
+    return [visible] if len(_WORD.findall(visible)) == 1 else []
+
+
+def _read(answer: str, legal: Mapping[str, int], words: Sequence[str]) -> Parsed | Rejected:
+    """Reads one answer: exactly one action word and nothing else."""
+    found = [word.upper() for word in _WORD.findall(answer)]
+    if any(word.lower() in _NEGATIONS for word in found):
+        return Rejected("negated", f"{_shown(answer)} negates")
+    named = [word for word in found if word in words]
+    if len(set(named)) > 1:
+        return Rejected("ambiguous", f"{_shown(answer)} names {' and '.join(dict.fromkeys(named))}")
+    if len(found) != 1 or not named:
+        return Rejected("unparsed", f"{_shown(answer)} is not one of {', '.join(legal)}")
+    if named[0] not in legal:
+        return Rejected("illegal", f"{named[0]} is not allowed here; allowed: {', '.join(legal)}")
+    return Parsed(legal[named[0]])
+
+
+def _shown(answer: str) -> str:
+    return repr(answer.strip()[:60])

@@ -1,0 +1,99 @@
+"""Policies and policy tables: reading a policy off a scorer, and scripted strategies in the learner's chair."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from sepo_games.coins import coin, draw
+from sepo_games.types import Game, Message, Reply, Request, Strategy
+
+Array = npt.NDArray[np.float64]
+Scorer = Callable[[list[tuple[tuple[Message, ...], tuple[str, ...]]]], Sequence[Array]]
+"""Log-probabilities of complete replies to prompts, one array for each (messages, replies) pair."""
+
+
+@dataclass(frozen=True)
+class ReadPolicy:
+    """A policy known at every information set of a seat.
+
+    Attributes:
+        keys: The information sets, in the game's order.
+        probs: `(n_infosets, num_actions)` probability that an action is played; rows sum to 1.
+        mass: `(n_infosets,)` probability that one sampled reply is a canonical one.
+    """
+
+    keys: tuple[str, ...]
+    probs: Array
+    mass: Array
+
+    def as_dict(self) -> dict[str, Array]:
+        """Information set to action probabilities."""
+        return dict(zip(self.keys, self.probs, strict=True))
+
+
+def read_policy(game: Game, seat: int, scorer: Scorer, retries: int = 1) -> ReadPolicy:
+    """Reads the policy that is actually played, by scoring the canonical reply of every legal action.
+
+    With s(a) the probability of the canonical reply of a and q = 1 - sum_a s(a) counted as rejected,
+
+        p(a) = s(a) (1 + q + ... + q^retries) + q^(retries + 1) [a is the fallback].
+
+    It is exact up to the probability of replies that mean an action in other words; compare it with sampled actions.
+
+    Args:
+        game: The game.
+        seat: A seat of its tree.
+        scorer: Scores replies.
+        retries: How often a rejected reply is asked for again in play.
+
+    Raises:
+        ValueError: If a score is NaN or the canonical replies of an information set have more than probability 1.
+    """
+    infosets = game.infosets(seat)
+    pairs = [
+        (game.render(infoset.view), tuple(game.reply(infoset.view, action) for action in infoset.legal))
+        for infoset in infosets
+    ]
+    probs = np.zeros((len(infosets), game.num_actions))
+    mass = np.zeros(len(infosets))
+    for i, (infoset, scores) in enumerate(zip(infosets, scorer(pairs), strict=True)):
+        said = np.exp(np.asarray(scores, dtype=np.float64))
+        mass[i] = said.sum()
+        if not mass[i] <= 1 + 1e-4:
+            raise ValueError(f"information set {infoset.key!r}: the replies' probabilities add up to {mass[i]}, which is not at most 1")
+        rejected = max(0.0, 1 - mass[i])
+        said *= min(1.0, 1 / mass[i]) if mass[i] > 1 else 1.0
+        probs[i, list(infoset.legal)] = said * sum(rejected**k for k in range(retries + 1))
+        probs[i, game.fallback(infoset.view)] += rejected ** (retries + 1)
+    return ReadPolicy(tuple(infoset.key for infoset in infosets), probs, mass)
+
+
+def strategy_policy(game: Game, seat: int, strategy: Strategy) -> ReadPolicy:
+    """The table of a scripted strategy.
+
+    Raises:
+        ValueError: If the strategy looks at more of the history than the prompt's information sets show.
+    """
+    if not strategy.markov:
+        raise ValueError(f"the strategy depends on more of the history than an information set of {game.name} shows: it has no table")
+    infosets = game.infosets(seat)
+    probs = np.array([strategy.probs(infoset.view) for infoset in infosets], dtype=np.float64)
+    return ReadPolicy(tuple(infoset.key for infoset in infosets), probs, np.ones(len(infosets)))
+
+
+@dataclass(frozen=True)
+class ScriptedPolicy:
+    """A scripted strategy as a policy: it answers requests with canonical replies."""
+
+    game: Game
+    strategy: Strategy
+
+    def replies(self, requests: Sequence[Request]) -> list[Reply]:
+        """One reply for each request; the action depends on the request's view and key alone."""
+        result = []
+        for request in requests:
+            action = draw(self.strategy.probs(request.view), coin(*request.key))
+            result.append(Reply(self.game.reply(request.view, action)))
+        return result

@@ -1,0 +1,71 @@
+"""Supervised traces: decisions of scripted strategies as chat rows.
+
+One strategy is drawn from the preset's mixture for each episode and plays an opponent of the pools from either seat. Every
+decision becomes a row with the prompt and the canonical reply, and no rationale: the replies say nothing that is not true.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from sepo_games.coins import coin, draw
+from sepo_games.play import MatchUp, play
+from sepo_games.policies import ScriptedPolicy
+from sepo_games.types import Game, Message
+
+BATCH = 256
+"""Episodes played at a time."""
+
+
+@dataclass(frozen=True)
+class SftRow:
+    """One decision: the prompt, the reply to learn, and where it comes from.
+
+    Attributes:
+        messages: System and user message.
+        reply: The assistant's reply; the loss is on it alone.
+        key: Information set.
+        action: The action that the reply names.
+        strategy: Who played it.
+        episode: Number of the episode; split by it, never by row.
+    """
+
+    messages: tuple[Message, ...]
+    reply: str
+    key: str
+    action: int
+    strategy: str
+    episode: int
+
+
+def sft_rows(game: Game, preset: str, n: int, seed: int) -> Iterator[SftRow]:
+    """Yields `n` rows; the same arguments give the same rows.
+
+    Args:
+        game: The game.
+        preset: Whose mixture and pools to use.
+        n: Number of decisions, at least 1.
+        seed: Non-negative.
+
+    Raises:
+        ValueError: If `n` is below 1.
+    """
+    if n < 1:
+        raise ValueError(f"n = {n}: at least one row must be asked for")
+    names, weights = zip(*game.sft_mixture(preset), strict=True)
+    opponents = sorted({name for pool in game.pools(preset).values() for name in pool})
+    made, episode = 0, 0
+    while made < n:
+        drawn = [draw(weights, coin(seed, number, 7)) for number in range(episode, episode + BATCH)]
+        for index, name in enumerate(names):
+            numbers = [episode + i for i, d in enumerate(drawn) if d == index]
+            match_ups = []
+            for number in numbers:
+                opponent = opponents[number // 2 % len(opponents)]
+                match_ups.append(MatchUp(game, number % 2, opponent, game.strategies[opponent], "train", number, 0))
+            for played, number in zip(play(match_ups, ScriptedPolicy(game, game.strategies[name]), seed), numbers, strict=True):
+                for step in played.steps:
+                    if made == n:
+                        return
+                    yield SftRow(step.messages, step.replies[-1].text, step.key, step.action, name, number)
+                    made += 1
+        episode += BATCH
