@@ -54,9 +54,9 @@ def ipd_mixture(preset: str) -> tuple[tuple[str, float], ...]:
             ("always-cooperate", 0.05),
         )
     return (
-        ("tit-for-tat", 0.30),
-        ("generous-tit-for-tat", 0.25),
-        ("always-cooperate", 0.20),
-        ("grim-trigger", 0.20),
+        ("always-cooperate", 0.35),
+        ("tit-for-tat", 0.25),
+        ("generous-tit-for-tat", 0.20),
+        ("grim-trigger", 0.15),
         ("uniform", 0.05),
     )

@@ -44,7 +44,7 @@ class RunConfig(BaseModel):
     sft_decisions: Count = 6000
 
     temperature: Positive = 1.0
-    max_tokens: Count = 16
+    max_tokens: Count = 12
     retries: Annotated[int, Field(ge=0)] = 1
     eval_episodes: Annotated[int, Field(ge=2)] = 32
     checkpoint_every: Count = 1

@@ -8,6 +8,9 @@ rho = pi / pi_old of one of its tokens, the clipped surrogate of all its samples
 where A+ and A- are the sums of the positive and the negative advantages: exactly the unmerged sum, also outside the clip
 range. The KL to the reference is the k3 estimate exp(d) - d - 1 with d = log pi_ref - log pi, per token, times the number of
 samples. Everything is divided by one constant (rollouts x rounds), never by a length.
+
+The cost of a rejected reply is known at every information set, also where play did not go, since the probability of a valid reply is
+that of the canonical ones: the loss adds  cost x mean_I (1 - sum_a pi(reply of a | I)).
 """
 
 from collections.abc import Sequence
@@ -28,7 +31,10 @@ class MergedRows:
         positive: `(n,)` sum of the positive advantages, >= 0, in payoff units times row weight.
         negative: `(n,)` sum of the negative advantages, <= 0.
         count: `(n,)` number of samples, weighted like the advantages.
-        norm: Rollouts times declared rounds of the game.
+        norm: Rollouts times declared rounds of the game, times the unit of its payoffs (see `step`).
+        valid: For each information set, places in `rows` of its legal actions' canonical replies.
+        invalid_cost: Cost of a rejected reply, in payoff units.
+        unit: The unit of the game's payoffs.
     """
 
     rows: tuple[Row, ...]
@@ -36,6 +42,9 @@ class MergedRows:
     negative: Tensor
     count: Tensor
     norm: float
+    valid: tuple[tuple[int, ...], ...]
+    invalid_cost: float
+    unit: float
 
 
 def policy_loss(
@@ -57,7 +66,7 @@ def policy_loss(
         beta: Weight of the KL to the reference, >= 0, in payoff units per nat.
 
     Returns:
-        The loss, and `kl` (nats per decision) and `clip_share` (share of samples' tokens outside the clip range).
+        The loss, and `kl` (nats per decision), `invalid` (probability of a rejected reply, mean over information sets) and `clip_share` (share of samples' tokens outside the clip range).
     """
     lengths = torch.tensor([len(row) for row in logprobs], device=logprobs[0].device)
     new = torch.cat(list(logprobs))
@@ -70,7 +79,15 @@ def policy_loss(
     kl = (gap.exp() - gap - 1) * count
     outside = ((ratio - 1).abs() > clip) * count
     decisions = batch.count.sum().to(new)
-    return (beta * kl - gain).sum() / batch.norm, {
+    invalid = invalid_probability(logprobs, batch.valid)
+    return (beta * kl - gain).sum() / batch.norm + batch.invalid_cost * invalid / batch.unit, {
+        "invalid": invalid.detach(),
         "kl": kl.sum().detach() / decisions,
         "clip_share": outside.sum() / count.sum(),
     }
+
+
+def invalid_probability(logprobs: Sequence[Tensor], valid: Sequence[Sequence[int]]) -> Tensor:
+    """Mean over information sets of the probability that a reply is none of the canonical ones."""
+    said = torch.stack([row.sum() for row in logprobs]).exp()
+    return torch.stack([1 - said[list(places)].sum() for places in valid]).mean()

@@ -15,6 +15,10 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 
+BASE_SHARE = 8
+"""The base model gets this many times fewer episodes: its long, all different replies cost a hundred times a trained policy's."""
+
+
 def can_measure() -> bool:
     """Whether sepo-eval is installed."""
     return util.find_spec("sepo_eval") is not None
@@ -27,6 +31,7 @@ def measure_model(lm: LanguageModel, row: str, games: list[Game], config: RunCon
     done = folder / "rows" / f"{row}.json"
     if done.exists():
         return
+    fewer = BASE_SHARE if row == "base" else 1
     policy = LmPolicy(lm, config.temperature, config.max_tokens)
     rows, tables, episodes = [], {}, []
     for game in games:
@@ -37,8 +42,9 @@ def measure_model(lm: LanguageModel, row: str, games: list[Game], config: RunCon
             policy,
             read,
             preset=config.preset,
-            episodes=config.eval_episodes,
+            episodes=max(2, config.eval_episodes // fewer),
             seed=config.seed,
+            top_up=sepo_eval.TOP_UP // fewer,
             retries=config.retries,
         )
         rows.append(measured.row.model_dump())

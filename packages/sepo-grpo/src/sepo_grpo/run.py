@@ -18,6 +18,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+import torch
 from sepo_games import Game, get_game
 
 from sepo_grpo.adapters import add_lora, load_lora, merge
@@ -113,7 +114,9 @@ def _warm_start(lm: LanguageModel, games: list[Game], config: RunConfig, folder:
         report("SFT", step + 1, config.sft_steps, {"loss": loss})
 
     train_sft(lm, rows, config.sft_steps, config.sft_lr, log)
-    append_line(metrics, {"stage": "sft", "step": config.sft_steps, "validation_loss": sft_loss(lm, held_out).item()})
+    with torch.no_grad():
+        validation = sum(sft_loss(lm, of_game).item() for of_game in held_out)
+    append_line(metrics, {"stage": "sft", "step": config.sft_steps, "validation_loss": validation})
 
 
 def _summarise(games: list[Game], config: RunConfig, folder: Path, seconds: float) -> dict[str, Any]:

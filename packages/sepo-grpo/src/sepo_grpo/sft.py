@@ -2,13 +2,13 @@
 
 The traces of all games hold few distinct (prompt, reply) pairs, so every step descends the whole data set's loss
 
-    - sum_rows w log pi(reply | prompt) / sum_rows w,     each game's weights w summing to one,
+    - sum_rows w log pi(reply | prompt),     each game's weights w adding up to the same share,
 
 exactly, with the prompt carrying no loss. Rows are split by episode into train and validation.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import torch
@@ -24,44 +24,41 @@ HELD_OUT = 10
 
 @dataclass(frozen=True)
 class WeightedRows:
-    """Distinct (prompt, reply) rows and their weights, which sum to one."""
+    """Distinct (prompt, reply) rows of one game and their weights; over all games the weights sum to one."""
 
     rows: tuple[Row, ...]
     weights: Tensor
 
 
-def sft_data(lm: LanguageModel, games: Iterable[Game], preset: str, n: int, seed: int) -> tuple[WeightedRows, WeightedRows]:
-    """Train and validation rows: `n` decisions a game, drawn from the preset's mixture of strategies."""
-    parts: tuple[Counter[Row], Counter[Row]] = (Counter(), Counter())
+def sft_data(
+    lm: LanguageModel, games: Sequence[Game], preset: str, n: int, seed: int
+) -> tuple[list[WeightedRows], list[WeightedRows]]:
+    """Train and validation rows of each game: `n` decisions a game, drawn from the preset's mixture of strategies."""
+    parts: tuple[list[WeightedRows], list[WeightedRows]] = ([], [])
     for game in games:
         counts: tuple[Counter[Row], Counter[Row]] = (Counter(), Counter())
         for row in sft_rows(game, preset, n, seed):
             held_out = row.episode % HELD_OUT == HELD_OUT - 1
             counts[held_out][lm.prompt_ids(row.messages), lm.reply_ids(row.reply)] += 1
         for part, of_game in zip(parts, counts, strict=True):
-            total = sum(of_game.values())
-            for key, count in of_game.items():
-                part[key] += count / total  # type: ignore[assignment]
-    return _normalised(parts[0]), _normalised(parts[1])
-
-
-def _normalised(counts: Counter[Row]) -> WeightedRows:
-    weights = torch.tensor(list(counts.values()), dtype=torch.float32)
-    return WeightedRows(tuple(counts), weights / weights.sum())
+            if of_game:
+                weights = torch.tensor(list(of_game.values()), dtype=torch.float32)
+                part.append(WeightedRows(tuple(of_game), weights / (weights.sum() * len(games))))
+    return parts
 
 
 def sft_loss(lm: LanguageModel, data: WeightedRows) -> Tensor:
-    """Cross-entropy of the replies in nats per decision."""
+    """One game's share of the cross-entropy of the replies, in nats per decision."""
     logprobs = lm.logprobs(data.rows, temperature=1.0)
     return -(torch.stack([row.sum() for row in logprobs]) * data.weights.to(logprobs[0])).sum()
 
 
-def train_sft(lm: LanguageModel, train: WeightedRows, steps: int, lr: float, log: Callable[[int, float], None]) -> None:
+def train_sft(lm: LanguageModel, train: Sequence[WeightedRows], steps: int, lr: float, log: Callable[[int, float], None]) -> None:
     """Trains the model's trainable parameters in place; the learning rate warms up, then falls linearly to a tenth.
 
     Args:
         lm: The language model.
-        train: The rows.
+        train: The rows of each game.
         steps: Number of steps.
         lr: Peak learning rate of Adam.
         log: Called after every step with its number and the loss before it.
@@ -71,9 +68,12 @@ def train_sft(lm: LanguageModel, train: WeightedRows, steps: int, lr: float, log
     for step in range(steps):
         for group in optimiser.param_groups:
             group["lr"] = lr * min(1.0, (step + 1) / max(1, steps // 10)) * (1 - 0.9 * step / steps)
-        loss = sft_loss(lm, train)
         optimiser.zero_grad()
-        loss.backward()
+        total = 0.0
+        for of_game in train:  # games share no prefix, so one token tree for each is cheaper than one for all
+            loss = sft_loss(lm, of_game)
+            loss.backward()
+            total += loss.item()
         torch.nn.utils.clip_grad_norm_(parameters, 1.0)
         optimiser.step()
-        log(step, loss.item())
+        log(step, total)

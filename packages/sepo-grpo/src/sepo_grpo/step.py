@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 import torch
-from sepo_games import Episode, Game, ReadPolicy, play, read_policy, to_arrays
+from sepo_games import Episode, Game, InfoSet, ReadPolicy, play, read_policy, to_arrays
 from sepo_penalties import EpisodeBatch, Parts, SepoReward, Weights, group_advantages
 
 from sepo_grpo.config import RunConfig
@@ -27,6 +27,9 @@ from sepo_grpo.plan import plan_step, pool_weights, pools
 from sepo_grpo.policy import LmPolicy
 
 Array = npt.NDArray[np.float64]
+
+SMALLEST_UNIT = 0.1
+"""Least standard deviation of advantages, in payoff units, that a game's loss is divided by: below it there is only noise."""
 
 
 @dataclass(frozen=True)
@@ -64,7 +67,7 @@ def play_step(lm: LanguageModel, game: Game, config: RunConfig, step: int) -> Pl
     weights = pool_weights(list(batch.pool))
     parts = reward(config, exploitation)(batch)
     advantages = step_advantages(batch, parts, weights)
-    rows = merge_rows(lm, episodes, advantages, weights, config.invalid_cost, len(episodes) * game.rounds)
+    rows = merge_rows(lm, game, episodes, advantages, weights, config.invalid_cost)
     return Played(rows, exploitation, step_log(batch, parts, weights, advantages, exploitation, tables), episodes)
 
 
@@ -92,17 +95,20 @@ def step_advantages(batch: EpisodeBatch, parts: Parts, weights: Array) -> Array:
 
 
 def merge_rows(
-    lm: LanguageModel, episodes: Sequence[Episode], advantages: Array, weights: Array, invalid_cost: float, norm: float
+    lm: LanguageModel, game: Game, episodes: Sequence[Episode], advantages: Array, weights: Array, invalid_cost: float
 ) -> MergedRows:
-    """Merges the samples of identical (prompt, reply) pairs; see `loss`.
+    """Merges the samples of identical (prompt, reply) pairs, and adds the canonical replies of every information set; see `loss`.
+
+    Each game's loss is divided by its *unit*, the standard deviation of its advantages in this batch: one constant for all pools and
+    parts, so that weights keep their meaning and games of different stakes share one optimiser.
 
     Args:
         lm: Turns messages into prompt ids.
+        game: The game.
         episodes: `B` episodes.
         advantages: `(B, T)` advantage of each step's accepted reply.
         weights: `(B,)` weight of each rollout.
         invalid_cost: Cost of each rejected reply.
-        norm: The constant that the loss is divided by.
     """
     sums: dict[Row, list[float]] = defaultdict(lambda: [0.0, 0.0, 0.0])
     for episode, advantage, weight in zip(episodes, advantages, weights, strict=True):
@@ -110,12 +116,36 @@ def merge_rows(
             prompt = lm.prompt_ids(taken.messages)
             for attempt, reply in enumerate(taken.replies):
                 accepted = taken.valid and attempt == len(taken.replies) - 1
-                value = advantage[taken.slot] if accepted else -invalid_cost * weight
+                value = float(advantage[taken.slot]) if accepted else -invalid_cost * weight
                 sample = sums[prompt, reply.tokens]
-                sample[int(value < 0)] += float(value)
+                sample[int(value < 0)] += value
                 sample[2] += weight
-    table = torch.tensor(list(sums.values()), dtype=torch.float32).reshape(-1, 3)
-    return MergedRows(tuple(sums), table[:, 0], table[:, 1], table[:, 2], norm)
+    canonical = [
+        [(lm.prompt_ids(game.render(infoset.view)), lm.reply_ids(game.reply(infoset.view, action))) for action in infoset.legal]
+        for infoset in distinct_prompts(game)
+    ]
+    table = torch.tensor([sums[row] for row in dict.fromkeys([*sums, *(row for of in canonical for row in of)])])
+    place = {row: i for i, row in enumerate(sums)}
+    unit = max(float(advantages[advantages != 0].std()) if (advantages != 0).any() else 0.0, SMALLEST_UNIT)
+    return MergedRows(
+        rows=tuple(sums),
+        positive=table[:, 0],
+        negative=table[:, 1],
+        count=table[:, 2],
+        norm=len(episodes) * game.rounds * unit,
+        valid=tuple(tuple(place[row] for row in of) for of in canonical),
+        invalid_cost=invalid_cost,
+        unit=unit,
+    )
+
+
+def distinct_prompts(game: Game) -> list[InfoSet]:
+    """One information set for each different prompt; seats of a symmetric game share theirs."""
+    found = {}
+    for seat in range(game.num_players()):
+        for infoset in game.infosets(seat):
+            found.setdefault(tuple(m["content"] for m in game.render(infoset.view)), infoset)
+    return list(found.values())
 
 
 def step_log(
