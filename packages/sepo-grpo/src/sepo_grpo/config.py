@@ -27,11 +27,11 @@ class RunConfig(BaseModel):
     device: str = "cpu"
     arm: Arm = "best_response"
 
-    steps: Annotated[int, Field(ge=0)] = 40
+    steps: Annotated[int, Field(ge=0)] = 30
     group_size: Annotated[int, Field(ge=2)] = 16
     groups: Count = 12
     lr: Positive = 5e-4
-    beta: Share = 0.01
+    beta: Share = 0.02
     clip: Positive = 0.2
     rank: Count = 16
     lambda_exploitability: Share = 1.0
@@ -46,11 +46,11 @@ class RunConfig(BaseModel):
     temperature: Positive = 1.0
     max_tokens: Count = 12
     retries: Annotated[int, Field(ge=0)] = 1
-    eval_episodes: Annotated[int, Field(ge=2)] = 32
+    eval_episodes: Annotated[int, Field(ge=2)] = 16
     checkpoint_every: Count = 1
 
 
-NANO_DEFAULTS: dict[str, Any] = {"steps": 100, "lr": 1e-3, "sft_steps": 120, "sft_lr": 3e-3}
+NANO_DEFAULTS: dict[str, Any] = {"steps": 40, "lr": 1e-3, "sft_steps": 120, "sft_lr": 2e-3}
 """What differs by default for the nano model, which is trained from nothing and is fast."""
 
 

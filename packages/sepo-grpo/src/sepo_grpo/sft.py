@@ -64,10 +64,11 @@ def train_sft(lm: LanguageModel, train: Sequence[WeightedRows], steps: int, lr: 
         log: Called after every step with its number and the loss before it.
     """
     parameters = [p for p in lm.model.parameters() if p.requires_grad]
-    optimiser = torch.optim.Adam(parameters, lr=lr)
+    # The short memory of squared gradients lets a model that starts from nothing find the cards in a prompt in 100 steps.
+    optimiser = torch.optim.Adam(parameters, lr=lr, betas=(0.9, 0.95))
     for step in range(steps):
         for group in optimiser.param_groups:
-            group["lr"] = lr * min(1.0, (step + 1) / max(1, steps // 10)) * (1 - 0.9 * step / steps)
+            group["lr"] = lr * min(1.0, (step + 1) / max(1, steps // 6)) * (1 - 0.9 * step / steps)
         optimiser.zero_grad()
         total = 0.0
         for of_game in train:  # games share no prefix, so one token tree for each is cheaper than one for all
