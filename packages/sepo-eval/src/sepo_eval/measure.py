@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from sepo_games import Episode, Game, MatchUp, Policy, ReadPolicy, Request, play, to_arrays
+from sepo_games import Episode, Game, InfoSet, MatchUp, Message, Parsed, Policy, ReadPolicy, Request, play, to_arrays
 from sepo_penalties import EpisodeBatch, best_replies, collusion, externality, surplus_intervals
 
 from sepo_eval.records import episode_record
@@ -22,7 +22,10 @@ from sepo_eval.statistics import Estimate, agrees, clipped_advantage, clustered_
 
 CONFIDENCE = 0.95
 TOP_UP = 64
-"""Replies sampled at each information set, beside those that play needs, to check or replace the scored policy."""
+"""Replies sampled at each prompt, beside those that play needs, to check or replace the scored policy."""
+
+TOP_UP_KEY = 1
+"""Closes the request keys of those replies; keys of play are longer."""
 
 Counts = npt.NDArray[np.int64]
 
@@ -65,7 +68,7 @@ def measure(
         episodes: Seeds for each opponent; each is played from both seats. At least 2.
         seed: Of all randomness; the same seed meets the same deals whatever the policy.
         retries: How often a rejected reply is asked for again.
-        top_up: Replies sampled at each information set beside play.
+        top_up: Replies sampled at each prompt beside play.
 
     Raises:
         ValueError: If `episodes` is below 2: an interval needs two seeds.
@@ -96,49 +99,56 @@ def match_ups(game: Game, preset: str, episodes: int) -> Iterable[MatchUp]:
                     rollout += 1
 
 
-def sample_everywhere(game: Game, policy: Policy, seed: int, retries: int, n: int) -> list[Counts]:
-    """How often each action is played in `n` visits of every information set, retries and fallback included."""
-    counts = []
+def prompt_of(messages: Sequence[Message]) -> tuple[str, ...]:
+    """What tells one prompt from another."""
+    return tuple(message["content"] for message in messages)
+
+
+def sample_everywhere(game: Game, policy: Policy, seed: int, retries: int, n: int) -> dict[tuple[str, ...], Counts]:
+    """How often each action is played in `n` visits of every different prompt, retries and fallback included."""
+    infosets: dict[tuple[str, ...], InfoSet] = {}
     for seat in range(game.num_players()):
-        infosets = game.infosets(seat)
-        table = np.zeros((len(infosets), game.num_actions), dtype=np.int64)
-        waiting = [(i, visit) for i in range(len(infosets)) for visit in range(n)]
-        for attempt in range(retries + 1):
-            requests = [
-                Request(
-                    messages=game.render(infosets[i].view),
-                    key=(seed, seat, i, visit, attempt, 1),
-                    view=infosets[i].view,
-                )
-                for i, visit in waiting
-            ]
-            rejected = []
-            for (i, visit), reply in zip(waiting, policy.replies(requests) if requests else [], strict=True):
-                parsed = game.parse(reply.text, infosets[i].view, reply.truncated)
-                if hasattr(parsed, "action"):
-                    table[i, parsed.action] += 1
-                else:
-                    rejected.append((i, visit))
-            waiting = rejected
-        for i, _ in waiting:
-            table[i, game.fallback(infosets[i].view)] += 1
-        counts.append(table)
+        for infoset in game.infosets(seat):
+            infosets.setdefault(prompt_of(game.render(infoset.view)), infoset)
+    counts = {prompt: np.zeros(game.num_actions, dtype=np.int64) for prompt in infosets}
+    places = {prompt: i for i, prompt in enumerate(infosets)}
+    waiting = [(prompt, visit) for prompt in infosets for visit in range(n)]
+    for attempt in range(retries + 1):
+        requests = [
+            Request(game.render(infosets[prompt].view), (seed, places[prompt], visit, attempt, TOP_UP_KEY), infosets[prompt].view)
+            for prompt, visit in waiting
+        ]
+        rejected = []
+        for (prompt, visit), reply in zip(waiting, policy.replies(requests) if requests else [], strict=True):
+            parsed = game.parse(reply.text, infosets[prompt].view, reply.truncated)
+            if isinstance(parsed, Parsed):
+                counts[prompt][parsed.action] += 1
+            else:
+                rejected.append((prompt, visit))
+        waiting = rejected
+    for prompt, _ in waiting:
+        counts[prompt][game.fallback(infosets[prompt].view)] += 1
     return counts
 
 
-def action_counts(game: Game, played: Sequence[Episode], start: Sequence[Counts]) -> list[Counts]:
-    """The counts with every action taken in play added."""
-    counts = [table.copy() for table in start]
-    places = [{infoset.key: i for i, infoset in enumerate(game.infosets(seat))} for seat in range(game.num_players())]
+def action_counts(game: Game, played: Sequence[Episode], start: dict[tuple[str, ...], Counts]) -> list[Counts]:
+    """For each seat `(n_infosets, num_actions)` actions taken, in play and in `start`.
+
+    Seats that are shown the same prompt are the same policy there, so they share its counts.
+    """
+    counts = {prompt: row.copy() for prompt, row in start.items()}
     for episode in played:
         for step in episode.steps:
-            counts[step.seat][places[step.seat][step.key], step.action] += 1
-    return counts
+            counts[prompt_of(step.messages)][step.action] += 1
+    return [
+        np.array([counts[prompt_of(game.render(infoset.view))] for infoset in game.infosets(seat)])
+        for seat in range(game.num_players())
+    ]
 
 
 def frequencies(counts: Counts) -> npt.NDArray[np.float64]:
     """Sampled frequencies of the actions at each information set."""
-    return counts / counts.sum(axis=1, keepdims=True)
+    return np.asarray(counts / counts.sum(axis=1, keepdims=True))
 
 
 def _named(game: Game, seat: int, table: npt.NDArray[np.float64]) -> dict[str, dict[str, float]]:

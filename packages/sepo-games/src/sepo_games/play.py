@@ -1,4 +1,4 @@
-"""Plays match-ups: all episodes advance together, one batch of questions to the learner at a time.
+"""Plays match-ups: all episodes, and the independent segments (hands) of each, advance together, one batch of questions at a time.
 
 A simultaneous round collects both moves before it is resolved. A rejected reply is asked for again with the same prompt, up to
 `retries` times; then the game's declared fallback is played and the step is marked invalid. Chance and opponents draw from
@@ -90,17 +90,20 @@ class Episode:
 
 @dataclass
 class _Live:
-    """An episode in play."""
+    """One segment of an episode in play."""
 
     match_up: MatchUp
     seed: int
+    segment: int
     state: Any
-    segment: int = 0
     steps: list[dict[str, Any]] = field(default_factory=list)
     decisions: int = 0
     booked: int = 0
     coins: dict[tuple[int, int], int] = field(default_factory=dict)
-    done: bool = False
+
+    @property
+    def done(self) -> bool:
+        return bool(self.state.is_terminal())
 
     @property
     def seat(self) -> int:
@@ -117,18 +120,13 @@ class _Live:
         return draw(self.match_up.opponent.probs(view), self.coin(OPPONENT))
 
     def advance(self) -> None:
-        """Plays chance and the opponent up to the learner's next decision or the end of the episode."""
+        """Plays chance and the opponent up to the learner's next decision or the end of the segment."""
         while True:
             self.book()
             state = self.state
             if state.is_terminal():
-                self.segment += 1
-                if self.segment == self.match_up.game.segments:
-                    self.done = True
-                    return
-                self.state = self.match_up.game.new_initial_state()
-                self.decisions, self.booked, self.coins = 0, 0, {}
-            elif state.is_chance_node():
+                return
+            if state.is_chance_node():
                 outcomes = state.chance_outcomes()
                 self.state = state.child(outcomes[draw([p for _, p in outcomes], self.coin(CHANCE))][0])
             elif state.is_simultaneous_node() or state.current_player() == self.seat:
@@ -176,17 +174,24 @@ def play(match_ups: Sequence[MatchUp], learner: Policy, seed: int, retries: int 
     """
     if seed < 0 or retries < 0:
         raise ValueError(f"seed = {seed}, retries = {retries}: both must be 0 or more")
-    lives = [_Live(match_up, seed, match_up.game.new_initial_state()) for match_up in match_ups]
-    for live in lives:
+    lives = [
+        [_Live(match_up, seed, segment, match_up.game.new_initial_state()) for segment in range(match_up.game.segments)]
+        for match_up in match_ups
+    ]
+    everything = [live for segments in lives for live in segments]
+    for live in everything:
         live.advance()
-    while waiting := [live for live in lives if not live.done]:
+    while waiting := [live for live in everything if not live.done]:
         for live, step in zip(waiting, _ask(waiting, learner, retries), strict=True):
             live.act(step)
-    return [Episode(live.match_up, tuple(Step(**step) for step in live.steps)) for live in lives]
+    return [
+        Episode(match_up, tuple(Step(**step) for live in segments for step in live.steps))
+        for match_up, segments in zip(match_ups, lives, strict=True)
+    ]
 
 
 def _ask(waiting: Sequence[_Live], learner: Policy, retries: int) -> list[dict[str, Any]]:
-    """The learner's decision in every waiting episode."""
+    """The learner's decision in every waiting segment."""
     views = [live.match_up.game.view(live.state, live.seat) for live in waiting]
     steps: list[dict[str, Any]] = [
         {

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from sepo_games.coins import coin, draw
-from sepo_games.play import MatchUp, play
+from sepo_games.play import Episode, MatchUp, play
 from sepo_games.policies import ScriptedPolicy
 from sepo_games.types import Game, Message
 
@@ -56,16 +56,19 @@ def sft_rows(game: Game, preset: str, n: int, seed: int) -> Iterator[SftRow]:
     made, episode = 0, 0
     while made < n:
         drawn = [draw(weights, coin(seed, number, 7)) for number in range(episode, episode + BATCH)]
+        finished: dict[int, tuple[str, Episode]] = {}
         for index, name in enumerate(names):
             numbers = [episode + i for i, d in enumerate(drawn) if d == index]
             match_ups = []
             for number in numbers:
                 opponent = opponents[number // 2 % len(opponents)]
                 match_ups.append(MatchUp(game, number % 2, opponent, game.strategies[opponent], "train", number, 0))
-            for played, number in zip(play(match_ups, ScriptedPolicy(game, game.strategies[name]), seed), numbers, strict=True):
-                for step in played.steps:
-                    if made == n:
-                        return
-                    yield SftRow(step.messages, step.replies[-1].text, step.key, step.action, name, number)
-                    made += 1
+            played = play(match_ups, ScriptedPolicy(game, game.strategies[name]), seed)
+            finished |= {number: (name, one) for number, one in zip(numbers, played, strict=True)}
+        for number, (name, one) in sorted(finished.items()):
+            for step in one.steps:
+                if made == n:
+                    return
+                yield SftRow(step.messages, step.replies[-1].text, step.key, step.action, name, number)
+                made += 1
         episode += BATCH

@@ -189,6 +189,10 @@ class Game(Protocol):
     @property
     def yardsticks(self) -> tuple[str, ...]: ...
 
+    def __hash__(self) -> int:
+        """Games are values: equal rules are one game."""
+        ...
+
     def num_players(self) -> int:
         """Number of seats."""
         ...

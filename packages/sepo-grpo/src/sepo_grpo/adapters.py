@@ -37,7 +37,8 @@ def add_lora(model: nn.Module, rank: int, seed: int) -> PeftModel:
 
 def merge(model: PeftModel) -> nn.Module:
     """The plain model with the adapter added to its weights."""
-    return model.merge_and_unload().requires_grad_(False)
+    merged: nn.Module = model.merge_and_unload()
+    return merged.requires_grad_(False)
 
 
 def load_lora(model: PeftModel, folder: Path) -> None:

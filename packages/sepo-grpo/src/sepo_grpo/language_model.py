@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from sepo_games import Message
 from torch import Tensor, nn
@@ -52,8 +53,9 @@ class LanguageModel:
             text = "\n\n".join(m["content"] for m in messages) + "\n\n"
             return tuple(self.tokenizer(text)["input_ids"])
         # Templates of thinking models read the flag; all others ignore it.
-        encoded = self.tokenizer.apply_chat_template(
-            list(messages), add_generation_prompt=True, tokenize=True, return_dict=True, enable_thinking=False
+        conversation: Any = list(messages)
+        encoded: Any = self.tokenizer.apply_chat_template(
+            conversation, add_generation_prompt=True, tokenize=True, return_dict=True, enable_thinking=False
         )
         return tuple(encoded["input_ids"])
 
@@ -64,7 +66,7 @@ class LanguageModel:
     def decode(self, reply: Sequence[int]) -> str:
         """The text of a sampled reply, without its end token; undecodable bytes become U+FFFD."""
         body = reply[:-1] if reply and reply[-1] in self.stop else reply
-        return str(self.tokenizer.decode(body, skip_special_tokens=False, clean_up_tokenization_spaces=False))
+        return str(self.tokenizer.decode(list(body), skip_special_tokens=False, clean_up_tokenization_spaces=False))
 
     def logprobs(self, rows: Sequence[Row], temperature: float) -> list[Tensor]:
         """Log-probabilities of every reply token of some (prompt, reply) rows; see `forward`."""

@@ -6,6 +6,7 @@ not installed; anything else is a Hugging Face id or a local folder.
 
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 import torch
 from transformers import AutoModelForCausalLM, AutoTokenizer, GenerationConfig
@@ -43,13 +44,14 @@ def load_pretrained(name: str, source: str, device: str) -> LanguageModel:
     """Loads a model and its tokenizer from a folder or a Hugging Face id, in float32 on CPU and bfloat16 elsewhere."""
     try:
         tokenizer = AutoTokenizer.from_pretrained(source)
-        model = AutoModelForCausalLM.from_pretrained(source, dtype=torch.float32 if device == "cpu" else torch.bfloat16)
+        model: Any = AutoModelForCausalLM.from_pretrained(source, dtype=torch.float32 if device == "cpu" else torch.bfloat16)
     except (OSError, ValueError) as error:
         raise UserError(_not_found(name, source)) from error
-    return LanguageModel.of(name, model.to(device), tokenizer, _stop_ids(source, model, tokenizer))
+    model.to(torch.device(device))
+    return LanguageModel.of(name, model, tokenizer, _stop_ids(source, model, tokenizer))
 
 
-def _stop_ids(source: str, model: torch.nn.Module, tokenizer: object) -> list[int]:
+def _stop_ids(source: str, model: Any, tokenizer: Any) -> list[int]:
     """Every id that ends a reply; the tokenizer's own end of turn first, since its template closes turns with it."""
     try:
         generation = GenerationConfig.from_pretrained(source).eos_token_id

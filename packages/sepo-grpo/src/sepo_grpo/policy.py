@@ -19,6 +19,9 @@ from sepo_grpo.language_model import LanguageModel
 CHUNK = 64
 """Most prefixes advanced in one forward pass while sampling; bounds the attention mask and the cache."""
 
+SPARE = 256
+"""Most reply tokens kept in the cache after a call: a trained policy's few replies stay, an untrained one's many do not."""
+
 KEPT = 1024
 """Most next-token distributions kept; at 49k tokens of vocabulary this is 200 MB."""
 
@@ -52,7 +55,11 @@ class LmPolicy:
         for i, request in enumerate(requests):
             groups[self._lm.prompt_ids(request.messages)].append((i, uniforms(request.key, self._max_tokens)))
         found: dict[int, Ids] = {}
+        self._distributions(list(groups))
+        mark = len(self._cache)
         self._walk(groups, {prompt: len(prompt) for prompt in groups}, found)
+        if len(self._cache) - mark > SPARE:
+            self._cache.rewind(mark)
         return [self._reply(found[i]) for i in range(len(requests))]
 
     def score(self, pairs: Sequence[tuple[Sequence[Message], Sequence[str]]]) -> list[npt.NDArray[np.float64]]:

@@ -5,6 +5,7 @@ their missing tokens, all in one forward pass, whether that is a whole prompt or
 """
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import torch
@@ -44,7 +45,7 @@ class TreeCache:
         depths = torch.tensor([self._depths[start:]], device=self._device)
         total = len(self._keys)
         mask = torch.from_numpy(self._sees[start:total, :total])[None, None].to(self._device)
-        return self._model(
+        logits: Tensor = self._model(
             input_ids=tokens,
             position_ids=depths,
             attention_mask=mask,
@@ -52,6 +53,7 @@ class TreeCache:
             use_cache=True,
             logits_to_keep=torch.tensor([end - start for end in ends], device=self._device),
         ).logits[0]
+        return logits
 
     def rewind(self, length: int) -> None:
         """Forgets every token after the first `length`."""
@@ -59,6 +61,7 @@ class TreeCache:
             if slot >= length:
                 del self._slots[key]
         del self._keys[length:], self._depths[length:]
+        layer: Any
         for layer in self._cache.layers:
             layer.keys = layer.keys[..., :length, :]
             layer.values = layer.values[..., :length, :]
@@ -110,13 +113,14 @@ class PaddedCache:
             ids[i, longest - len(prefix) :] = torch.tensor(prefix)
             mask[i, longest - len(prefix) :] = 1
         positions = (mask.cumsum(1) - 1).clamp(min=0)
-        return self._model(
+        logits: Tensor = self._model(
             input_ids=ids.to(self._device),
             attention_mask=mask.to(self._device),
             position_ids=positions.to(self._device),
             use_cache=False,
             logits_to_keep=1,
         ).logits[:, -1]
+        return logits
 
     def rewind(self, length: int) -> None:
         """Nothing to forget."""

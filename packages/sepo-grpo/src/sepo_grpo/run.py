@@ -83,7 +83,7 @@ def _sft(base: LanguageModel, games: list[Game], config: RunConfig, folder: Path
         if (kept / "config.json").exists():
             return load_pretrained(NANO, str(kept), config.device)
         _warm_start(base, games, config, folder, report)
-        write_folder(kept, lambda target: _save_whole(base, target))
+        write_folder(kept, lambda target: _save(base.model, target, base.tokenizer))
         base.model.requires_grad_(False)
         return base.with_model(base.model)
     adapted = base.with_model(add_lora(base.model, config.rank, config.seed))
@@ -91,13 +91,14 @@ def _sft(base: LanguageModel, games: list[Game], config: RunConfig, folder: Path
         load_lora(adapted.model, kept)
     else:
         _warm_start(adapted, games, config, folder, report)
-        write_folder(kept, adapted.model.save_pretrained)
+        write_folder(kept, lambda target: _save(adapted.model, target))
     return base.with_model(merge(adapted.model))
 
 
-def _save_whole(lm: LanguageModel, target: Path) -> None:
-    lm.model.save_pretrained(target)
-    lm.tokenizer.save_pretrained(target)
+def _save(model: Any, target: Path, tokenizer: Any = None) -> None:
+    model.save_pretrained(target)
+    if tokenizer is not None:
+        tokenizer.save_pretrained(target)
 
 
 def _warm_start(lm: LanguageModel, games: list[Game], config: RunConfig, folder: Path, report: Report) -> None:

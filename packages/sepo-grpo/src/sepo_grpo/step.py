@@ -141,7 +141,7 @@ def merge_rows(
 
 def distinct_prompts(game: Game) -> list[InfoSet]:
     """One information set for each different prompt; seats of a symmetric game share theirs."""
-    found = {}
+    found: dict[tuple[str, ...], InfoSet] = {}
     for seat in range(game.num_players()):
         for infoset in game.infosets(seat):
             found.setdefault(tuple(m["content"] for m in game.render(infoset.view)), infoset)

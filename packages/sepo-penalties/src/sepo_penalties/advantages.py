@@ -89,6 +89,13 @@ def group_advantages(
         row, column = np.argwhere(bad)[0].tolist()
         raise ValueError(f"the reward of row {row} (group {labels[row]}), column {column} is {table[row, column]}")
 
+    if not np.isfinite(weights).all():
+        row = int(np.argmax(~np.isfinite(weights)))
+        raise ValueError(f"the weight of row {row} (group {labels[row]}) is {weights[row]}: a finite number is needed")
+    for name, number in (("ddof", ddof), ("eps", eps), ("sd_floor", sd_floor)):
+        if not np.isfinite(number) or number < 0:
+            raise ValueError(f"{name} = {number} is not allowed: a finite number of at least 0 is needed")
+
     credited = returns(table, steps, hands, credit)
     _, index = np.unique(labels, return_inverse=True)
     n, total = _per_group(counted.astype(np.float64), index), _per_group(np.where(counted, credited, 0.0), index)

@@ -112,7 +112,7 @@ def nash_conv(sf: SequenceForm, policies: Sequence[npt.ArrayLike]) -> Array:
     """
     own = policy_value(sf, policies)
     gains = [best_response(sf, policies, player).value - own[..., player] for player in range(sf.num_players)]
-    return np.sum(gains, axis=0)
+    return np.asarray(np.sum(gains, axis=0))
 
 
 def exploitability(sf: SequenceForm, policies: Sequence[npt.ArrayLike]) -> Array:

@@ -72,6 +72,11 @@ class EpisodeBatch:
                 needed = (size, steps, self.outsiders.shape[-1])
             if array.shape != needed:
                 raise ValueError(f"{field.name} has shape {array.shape}: {needed} is needed")
+            # With integers for booleans, ~ would turn every entry true.
+            kind = {"mask": np.bool_, "invalid": np.bool_} | dict.fromkeys(("segment", "learner", "group", "rounds"), np.integer)
+            if field.name in kind and not np.issubdtype(array.dtype, kind[field.name]):
+                needed_type = "bool" if kind[field.name] is np.bool_ else "an integer type"
+                raise ValueError(f"{field.name} has type {array.dtype}: {needed_type} is needed")
             if field.name.endswith(("payoffs", "outsiders")):
                 wrong = ~np.isfinite(array).all(axis=-1) & self.mask
                 if wrong.any():

@@ -5,31 +5,24 @@ sets with the stated confidence (Bonferroni). The lower end is the least best-re
 Unlike bootstrap and posterior intervals it covers at equilibrium, where the truth is at the boundary. An information set without
 samples has the box [0, 1]: it widens the interval and never counts as uniform.
 
-For trees the lower end is a linear program over realisation plans, min v s.t. the responder's best-response constraints and
-low x(parent) <= x(sequence) <= high x(parent); the upper end is attained at a vertex of the box, since the best-response value is convex
-in every information set's policy. For repeated games with round-memory both ends come out of the dynamic program, in which the policy
+For trees the lower end is a linear program over realisation plans and the upper end is attained at a vertex of the box (`box`). For repeated games with round-memory both ends come out of the dynamic program, in which the policy
 of each information set may be anywhere in its box.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import product
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy import sparse, stats
+from scipy import stats
 from scipy.optimize import linprog
 
-from sepo_penalties.best_response import best_response
+from sepo_penalties.box import Box, largest_response, least_response, tightened
 from sepo_penalties.exact import compiled, repeated
 from sepo_penalties.protocols import TableGame
 from sepo_penalties.repeated import RepeatedGame
 from sepo_penalties.sequence_form import Array, SequenceForm
-
-MAX_VERTICES = 8192
-"""Most vertices of a seat's box that are enumerated for the upper end."""
-
 
 @dataclass(frozen=True)
 class Interval:
@@ -76,7 +69,7 @@ def surplus_intervals(game: TableGame, counts: Sequence[npt.ArrayLike], confiden
         confidence: Of the whole interval, both seats together.
 
     Raises:
-        ValueError: If the counts have a wrong shape, or the box of a tree has too many vertices.
+        ValueError: If the counts have a wrong shape.
     """
     per_seat = 1 - (1 - confidence) / 2
     ends = []
@@ -87,11 +80,76 @@ def surplus_intervals(game: TableGame, counts: Sequence[npt.ArrayLike], confiden
             raise ValueError(f"counts of seat {seat} have shape {table.shape}: {needed} is needed")
         low, high = clopper_pearson(table, per_seat)
         if hasattr(game, "repeated_form"):
-            form = repeated(game)
+            form: RepeatedGame = repeated(game)
             ends.append([repeated_bound(form, low, high, seat, upper) / form.rounds for upper in (False, True)])
         else:
             ends.append(_tree_bounds(game, low, high, seat))
     return Interval(float(np.mean([e[0] for e in ends])), float(np.mean([e[1] for e in ends])))
+
+
+def exploitability_interval(sf: SequenceForm, counts: Sequence[npt.ArrayLike], confidence: float = 0.95) -> Interval:
+    """Interval of the exploitability (NashConv / 2) of a profile that is known from sampled actions.
+
+    In a zero-sum game the players' own values cancel, so NashConv is the sum of the two best-response values and each seat's end is found
+    by itself. The lower end is exact over the box; so is the upper end up to `box.MAX_VERTICES` vertices a seat, and above it beyond.
+
+    Args:
+        sf: A two-player zero-sum game.
+        counts: For each player `(n_infosets, max_actions)` how often each legal action was taken, in the order of `sf.infosets`.
+        confidence: Of the whole interval, both players together.
+
+    Raises:
+        ValueError: If the game is not two-player zero-sum, or counts are of a wrong shape, not whole, negative, or past legal actions.
+    """
+    if sf.num_players != 2 or not sf.zero_sum:
+        raise ValueError(
+            f"the interval is for two-player zero-sum games; this one has {sf.num_players} players and is "
+            f"{'zero' if sf.zero_sum else 'general'}-sum: use repeated_surplus_interval or surplus_intervals for one player's policy"
+        )
+    if len(counts) != 2:
+        raise ValueError(f"{len(counts)} tables of counts were given: one for each of the 2 players is needed")
+    low, high = 0.0, 0.0
+    for seat in (0, 1):
+        box = _box(sf, np.asarray(counts[seat]), seat, 1 - (1 - confidence) / 2)
+        low += least_response(sf, box, seat)
+        high += largest_response(sf, box, seat)
+    # NashConv is never negative; the program's tolerance may say so.
+    return Interval(max(0.0, min(low, high) / 2), max(0.0, high / 2))
+
+
+def _box(sf: SequenceForm, table: npt.NDArray[Any], seat: int, confidence: float) -> Box:
+    needed = (len(sf.infosets(seat)), sf.max_actions(seat))
+    if table.shape != needed:
+        raise ValueError(f"counts of player {seat} have shape {table.shape}: {needed} is needed")
+    low, high = clopper_pearson(table, confidence)
+    sizes = sf.num_actions(seat).tolist()
+    for name, row, n in zip(sf.infosets(seat), table, sizes, strict=True):
+        if row[n:].any():
+            raise ValueError(f"counts of player {seat}, information set {name!r}: {row.tolist()} counts actions past its {n} legal ones")
+    return [tightened(low[i, :n], high[i, :n]) for i, n in enumerate(sizes)]
+
+
+def repeated_surplus_interval(game: RepeatedGame, counts: npt.ArrayLike, player: int, confidence: float = 0.95) -> Interval:
+    """Interval of max_b u(b, pi) over all rounds, for a policy pi that is known from sampled actions.
+
+    Args:
+        game: The repeated game.
+        counts: `(n_infosets, n_actions)` how often `player` took each action, rows in the order of its table.
+        player: Whose policy it is; the value is the *other* player's payoff, as in `repeated_best_response`.
+        confidence: Of the whole interval.
+
+    Raises:
+        ValueError: If there is no such player, or counts are of a wrong shape, negative or not whole.
+    """
+    if player not in {0, 1}:
+        raise ValueError(f"player {player} does not exist: choose 0 or 1")
+    table = np.asarray(counts)
+    needed = (game.num_infosets(player), game.sizes(player)[1])
+    if table.shape != needed:
+        raise ValueError(f"counts of player {player} have shape {table.shape}: {needed} is needed")
+    low, high = clopper_pearson(table, confidence)
+    ends = [repeated_bound(game, low, high, player, upper) for upper in (False, True)]
+    return Interval(min(ends), ends[1])
 
 
 def _tree_bounds(game: Any, low: Array, high: Array, seat: int) -> list[float]:
@@ -99,76 +157,8 @@ def _tree_bounds(game: Any, low: Array, high: Array, seat: int) -> list[float]:
     tree = sf.treeplexes[seat]
     place = {infoset.key: i for i, infoset in enumerate(game.infosets(seat))}
     rows = [place[key] for key in tree.infosets]
-    box = [(low[r, list(a)], high[r, list(a)]) for r, a in zip(rows, tree.actions, strict=True)]
+    box = [tightened(low[r, list(a)], high[r, list(a)]) for r, a in zip(rows, tree.actions, strict=True)]
     return [least_response(sf, box, seat), largest_response(sf, box, seat)]
-
-
-def largest_response(sf: SequenceForm, box: Sequence[tuple[Array, Array]], seat: int) -> float:
-    """The largest best-response value of the other player over all policies of `seat` in the box, at its vertices.
-
-    Raises:
-        ValueError: If an information set has more than two actions or the box has too many vertices.
-    """
-    free = [i for i, (low, high) in enumerate(box) if (high - low).max() > 0]
-    if any(len(low) > 2 for low, _ in box) or 2 ** len(free) > MAX_VERTICES:
-        raise ValueError(
-            f"the box of seat {seat} has {len(free)} free information sets: vertices are enumerated for two actions and at most "
-            f"{MAX_VERTICES} vertices"
-        )
-    policies = np.repeat(sf.uniform_policy(seat)[None], 2 ** len(free), axis=0)
-    for i, (low, high) in enumerate(box):
-        policies[:, i, : len(low)] = (low + high) / 2
-    for vertex, choice in enumerate(product((0, 1), repeat=len(free))):
-        for i, end in zip(free, choice, strict=True):
-            first = box[i][end][0]
-            policies[vertex, i, :2] = (first, 1 - first)
-    profile = [policies if p == seat else sf.uniform_policy(p) for p in (0, 1)]
-    return float(best_response(sf, profile, 1 - seat).value.max())
-
-
-def least_response(sf: SequenceForm, box: Sequence[tuple[Array, Array]], seat: int) -> float:
-    """The least best-response value of the other player over all policies of `seat` in the box, by linear programming.
-
-    Variables: the realisation plan x of `seat` and the value v_J of each information set J of the responder (v_0 at the root).
-    Minimise v_0 subject to v_J >= (payoff of action b given x) + sum of v behind b, for each action b at J, and the box.
-    """
-    other = 1 - seat
-    own, rival = sf.treeplexes[seat], sf.treeplexes[other]
-    n, m = own.num_sequences, rival.num_sequences
-    gain = sparse.coo_array((sf.chance * sf.payoffs[other], (sf.last[other], sf.last[seat])), shape=(m, n)).toarray()
-    values = 1 + len(rival.infosets)
-    # Row b: gain[b] x + sum of v behind b - v_(set of b) <= 0; the empty sequence belongs to v_0.
-    behind = np.zeros((m, values))
-    behind[0, 0] = -1
-    for j, (parent, offset, actions) in enumerate(zip(rival.parents, rival.offsets, rival.actions, strict=True)):
-        behind[offset : offset + len(actions), 1 + j] = -1
-        behind[parent, 1 + j] += 1
-    above = [np.hstack([gain, behind])]
-    equal, bounds_rows = [np.eye(1, n + values)], []
-    for (parent, offset, actions), (low, high) in zip(zip(own.parents, own.offsets, own.actions, strict=True), box, strict=True):
-        total = np.zeros(n + values)
-        total[offset : offset + len(actions)], total[parent] = 1, -1
-        equal.append(total[None])
-        for k in range(len(actions)):
-            for sign, bound in ((-1, low[k]), (1, high[k])):
-                row = np.zeros(n + values)
-                row[offset + k], row[parent] = sign, -sign * bound
-                bounds_rows.append(row)
-    above.append(np.array(bounds_rows).reshape(-1, n + values))
-    cost = np.zeros(n + values)
-    cost[n] = 1
-    solved = linprog(
-        cost,
-        A_ub=np.vstack(above),
-        b_ub=np.zeros(sum(map(len, above))),
-        A_eq=np.vstack(equal),
-        b_eq=np.array([1.0] + [0.0] * (len(equal) - 1)),
-        bounds=[(0, None)] * n + [(None, None)] * values,
-        method="highs",
-    )
-    if not solved.success:
-        raise ValueError(f"the linear program for the lower bound failed: {solved.message}")
-    return float(solved.fun)
 
 
 def repeated_bound(game: RepeatedGame, low: Array, high: Array, seat: int, upper: bool) -> float:
@@ -179,7 +169,7 @@ def repeated_bound(game: RepeatedGame, low: Array, high: Array, seat: int, upper
     """
     types, own, other = game.sizes(seat)
     lows, highs = _rounds(game, low, seat), _rounds(game, high, seat)
-    stage = game.payoffs[1 - seat] if seat == 0 else game.payoffs[1 - seat].transpose(1, 0, 3, 2)
+    stage = game.stage(1 - seat).transpose(1, 0, 3, 2)
     weights, rival_types = game.type_probs[seat], game.type_probs[1 - seat]
     ahead = np.zeros((own, other))
     for t, (l_round, h_round) in reversed(list(enumerate(zip(lows, highs, strict=True)))):
@@ -189,8 +179,10 @@ def repeated_bound(game: RepeatedGame, low: Array, high: Array, seat: int, upper
             value[o] = sum(
                 p * (_largest if upper else _least)(q[:, j], weights, l_round[o], h_round[o]) for j, p in enumerate(rival_types)
             )
-        ahead = value.reshape(own, other) if t > 0 else value
-    return float(ahead.flat[0])
+        if t == 0:
+            return float(value[0])
+        ahead = value.reshape(own, other)
+    raise AssertionError("a repeated game has at least one round")
 
 
 def _rounds(game: RepeatedGame, table: Array, seat: int) -> list[Array]:
@@ -201,7 +193,10 @@ def _rounds(game: RepeatedGame, table: Array, seat: int) -> list[Array]:
 
 def _largest(q: Array, weights: Array, low: Array, high: Array) -> float:
     """max_b sum_k w_k max_{p in box_k} p . q[k, :, b]."""
-    return max(sum(w * _extreme(q[k, :, b], low[k], high[k]) for k, w in enumerate(weights)) for b in range(q.shape[2]))
+    values = [
+        sum(float(w) * _extreme(q[k, :, b], low[k], high[k]) for k, w in enumerate(weights)) for b in range(q.shape[2])
+    ]
+    return max(values)
 
 
 def _least(q: Array, weights: Array, low: Array, high: Array) -> float:
@@ -221,7 +216,7 @@ def _least(q: Array, weights: Array, low: Array, high: Array) -> float:
     )
     if not solved.success:
         raise ValueError(f"the linear program for the lower bound failed: {solved.message}")
-    return float(solved.fun)
+    return float(solved.fun or 0.0)
 
 
 def _extreme(gains: Array, low: Array, high: Array) -> float:
@@ -231,4 +226,4 @@ def _extreme(gains: Array, low: Array, high: Array) -> float:
         extra = min(left, high[a] - low[a])
         p[a] += extra
         left -= extra
-    return float(p @ gains)
+    return float(np.dot(p, gains))

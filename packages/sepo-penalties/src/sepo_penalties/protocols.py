@@ -3,6 +3,9 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
+import numpy as np
+import numpy.typing as npt
+
 
 class TreeState(Protocol):
     """One history of a game."""
@@ -39,7 +42,8 @@ class TableGame(TreeGame, Protocol):
     @property
     def num_actions(self) -> int: ...
     def infosets(self, seat: int) -> Sequence[Any]: ...
+    def __hash__(self) -> int: ...
 
 
-Table = Mapping[str, Sequence[float]]
+Table = Mapping[str, Sequence[float] | npt.NDArray[np.float64]]
 """Information set to a probability for each action of the game."""

@@ -10,6 +10,7 @@ from the last round back. A responder that remembers everything cannot do better
 the last outcome only, so nothing earlier says more about it.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -88,7 +89,35 @@ class RepeatedGame:
     def stage(self, player: int) -> Array:
         """`(K_own, K_other, A_own, A_other)` payoff of a player, its own type and action first."""
         table = self.payoffs[player]
-        return table if player == 0 else table.transpose(1, 0, 3, 2)
+        return np.asarray(table if player == 0 else table.transpose(1, 0, 3, 2))
+
+
+def repeated_value(game: RepeatedGame, policies: Sequence[npt.ArrayLike]) -> Array:
+    """Expected payoffs of both players over all rounds.
+
+    Args:
+        game: The game.
+        policies: One table `(..., n_infosets, n_actions)` for each player; leading axes broadcast.
+
+    Returns:
+        `(..., 2)` in the game's units.
+
+    Raises:
+        ValueError: If there are not two policies, or one is not a policy.
+    """
+    if len(policies) != 2:
+        raise ValueError(f"{len(policies)} policies were given: one for each of the 2 players is needed")
+    _, actions, others = game.sizes(0)
+    # Outcomes as player 0 counts them; player 1 counts its own action first.
+    swap = np.arange(actions * others).reshape(others, actions).T.ravel()
+    ahead = np.zeros((2, actions, others))
+    for t, (first, second) in reversed(list(enumerate(zip(game.unpack(policies[0], 0), game.unpack(policies[1], 1), strict=True)))):
+        play = second[..., swap, :, :] if t > 0 else second
+        now = np.einsum("i,j,...oia,...ojb,pijab->...op", *game.type_probs, first, play, game.payoffs, optimize=True)
+        later = np.einsum("i,j,...oia,...ojb,...pab->...op", *game.type_probs, first, play, ahead, optimize=True)
+        total = np.moveaxis(now + later, -1, -2)
+        ahead = total.reshape(*total.shape[:-1], actions, others) if t > 0 else total
+    return ahead[..., 0]
 
 
 def repeated_best_response(game: RepeatedGame, policy: npt.ArrayLike, player: int) -> BestResponse:
@@ -104,8 +133,10 @@ def repeated_best_response(game: RepeatedGame, policy: npt.ArrayLike, player: in
         the expected payoffs from that round on.
 
     Raises:
-        ValueError: If the policy is not one.
+        ValueError: If the policy is not one, or there is no such player.
     """
+    if player not in {0, 1}:
+        raise ValueError(f"player {player} does not exist: choose 0 or 1")
     other = 1 - player
     plays = game.unpack(policy, other)
     own_types, other_types = game.type_probs[player], game.type_probs[other]

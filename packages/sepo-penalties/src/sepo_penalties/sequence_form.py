@@ -98,6 +98,14 @@ class SequenceForm:
         """`(n_infosets,)` number of legal actions."""
         return np.array([len(actions) for actions in self.treeplexes[player].actions], dtype=np.int64)
 
+    def actions(self, player: int) -> tuple[tuple[int, ...], ...]:
+        """Legal actions of each of a player's information sets, in the order of policy columns."""
+        return self.treeplexes[player].actions
+
+    def max_actions(self, player: int) -> int:
+        """Columns of a player's policy."""
+        return self.treeplexes[player].max_actions
+
     def uniform_policy(self, player: int) -> Array:
         """`(n_infosets, max_actions)` every legal action equally likely; columns past the legal actions are 0."""
         tree = self.treeplexes[player]
@@ -193,7 +201,10 @@ class _Compiler:
                 "prompt with RepeatedGame, or exploitability_interval from samples"
             )
         if state.is_terminal():
-            self.terminals.append((chance, last, tuple(map(float, state.returns()))))
+            payoffs = tuple(map(float, state.returns()))
+            if len(payoffs) != self.n:
+                raise ValueError(f"a terminal has {len(payoffs)} payoffs {payoffs}: one for each of the {self.n} players is needed")
+            self.terminals.append((chance, last, payoffs))
             return []
         if state.is_chance_node():
             outcomes = state.chance_outcomes()
@@ -202,8 +213,15 @@ class _Compiler:
             return [(state.child(action), chance * p, last, ()) for action, p in outcomes if p > 0]
         simultaneous = state.is_simultaneous_node()
         player = len(chosen) if simultaneous else state.current_player()
+        if not 0 <= player < self.n:
+            raise ValueError(f"a node belongs to player {player}: players 0 to {self.n - 1}, chance and simultaneous nodes are supported")
+        legal = state.legal_actions(player)
+        if not legal:
+            # Such a node would drop its probability without a word.
+            name = state.information_state_string(player)
+            raise ValueError(f"information state {name!r} of player {player} is not terminal but has no legal action: give it a single one")
         children = []
-        for k, action in enumerate(state.legal_actions(player)):
+        for k, action in enumerate(legal):
             sequence = self.infoset(state, player, last[player]) + k
             after = (*last[:player], sequence, *last[player + 1 :])
             moves = (*chosen, action)

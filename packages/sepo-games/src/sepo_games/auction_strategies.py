@@ -1,0 +1,53 @@
+"""Scripted bidders. Actions 0, 1, 2 are the bids 1, 2, 3; values 0, 1 are 2 and 4."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from sepo_games.strategies import Scripted, pure, uniform
+from sepo_games.types import Strategy
+
+
+def bidding(bid: Callable[[Any], int], markov: bool = True) -> Scripted:
+    """A bidder from its bid."""
+    return Scripted(lambda view: pure(bid(view), 3), markov)
+
+
+def _adaptive(view: Any) -> int:
+    return min(2, view.other[-1] + 1) if view.other else 1
+
+
+def _answering(view: Any) -> int:
+    """LOW at value 2; at value 4 HIGH if the rival's bids average 2.5 or more, else MEDIUM."""
+    if view.value == 0:
+        return 0
+    return 2 if view.other and sum(view.other) / len(view.other) >= 1.5 else 1
+
+
+def auction_strategies() -> Mapping[str, Strategy]:
+    """Every scripted bidder by name, as published, and the equilibrium bidder."""
+    return {
+        "uniform": uniform(3),
+        "truthful": Scripted(lambda view: (0.5, 0.5, 0.0)),
+        "aggressive": bidding(lambda view: 2),
+        "conservative": bidding(lambda view: 0),
+        "shaded": bidding(lambda view: 0),
+        "collusive-low": bidding(lambda view: 0),
+        "adaptive": bidding(_adaptive),
+        "bayes-nash": bidding(lambda view: view.value),
+        "aggressive-value": bidding(lambda view: 2 * view.value),
+        "answering": bidding(_answering, markov=False),
+    }
+
+
+def auction_pools(preset: str) -> Mapping[str, tuple[str, ...]]:
+    """Opponents by pool."""
+    return {
+        "train": ("truthful", "conservative", "shaded", "adaptive"),
+        "exploiter": ("aggressive",),
+        "collusive": ("collusive-low",),
+    }
+
+
+def auction_mixture(preset: str) -> tuple[tuple[str, float], ...]:
+    """The published mixture of traces; both presets use its weights."""
+    return (("bayes-nash", 0.44), ("aggressive-value", 0.28), ("answering", 0.20), ("uniform", 0.08))
