@@ -24,7 +24,10 @@ def kuhn_equilibrium(sf, alpha):
     """The equilibrium family: probability of pass or fold, bet or call, by card and betting."""
     bet = {"0": alpha, "1": 0.0, "2": 3 * alpha, "0pb": 0.0, "1pb": alpha + 1 / 3, "2pb": 1.0}
     answer = {"0p": 1 / 3, "1p": 0.0, "2p": 1.0, "0b": 0.0, "1b": 1 / 3, "2b": 1.0}
-    return [sf.policy_from_dict(p, {k: (1 - v, v) for k, v in rows.items()}) for p, rows in enumerate((bet, answer))]
+    return [
+        sf.policy_from_dict(p, {k: (1 - v, v) for k, v in rows.items()})
+        for p, rows in enumerate((bet, answer))
+    ]
 
 
 def random_policy(sf, player, rng, batch=()):
@@ -35,7 +38,9 @@ def random_policy(sf, player, rng, batch=()):
 def spiel_tabular(game, sf, policies):
     tabular = spiel_policy.TabularPolicy(game)
     for player, policy in enumerate(policies):
-        for name, actions, row in zip(sf.infosets(player), sf.treeplexes[player].actions, policy, strict=True):
+        for name, actions, row in zip(
+            sf.infosets(player), sf.treeplexes[player].actions, policy, strict=True
+        ):
             state = tabular.policy_for_key(name)
             state[:] = 0
             state[list(actions)] = row[: len(actions)]
@@ -57,7 +62,8 @@ def test_the_kuhn_equilibrium_family_is_not_exploitable_and_worth_minus_one_eigh
 
 
 def test_calling_with_the_queen_too_rarely_loses_a_ninth_a_hand(kuhn):
-    # The published "Nash" player calls with Q at 1/3 in both seats; at alpha = 1/3 the first player needs 2/3.
+    # The published "Nash" player calls with Q at 1/3 in both seats; at alpha = 1/3 the first player needs
+    # 2/3.
     profile = kuhn_equilibrium(kuhn, 1 / 3)
     profile[0][kuhn.infosets(0).index("1pb")] = (2 / 3, 1 / 3)
     assert best_response(kuhn, profile, 1).value - 1 / 18 == pytest.approx(1 / 9, abs=1e-12)
@@ -71,7 +77,9 @@ def test_uniform_leduc_agrees_with_openspiel_and_the_published_value():
     assert ours == pytest.approx(pyspiel.nash_conv(game, pyspiel.UniformRandomPolicy(game)), abs=1e-9)
 
 
-@pytest.mark.parametrize(("name", "draws"), [("kuhn_poker", 20), ("kuhn_poker(players=3)", 5), ("leduc_poker", 2)])
+@pytest.mark.parametrize(
+    ("name", "draws"), [("kuhn_poker", 20), ("kuhn_poker(players=3)", 5), ("leduc_poker", 2)]
+)
 def test_random_policies_agree_with_openspiel(name, draws):
     game = pyspiel.load_game(name)
     sf = SequenceForm.from_game(game)
@@ -95,7 +103,9 @@ def test_a_batch_equals_a_loop(kuhn):
     batch = nash_conv(kuhn, policies)
     assert batch.shape == (3, 4)
     for i, j in product(range(3), range(4)):
-        assert batch[i, j] == pytest.approx(float(nash_conv(kuhn, [policies[0][i, 0], policies[1][j]])), abs=1e-12)
+        assert batch[i, j] == pytest.approx(
+            float(nash_conv(kuhn, [policies[0][i, 0], policies[1][j]])), abs=1e-12
+        )
 
 
 @settings(max_examples=50, deadline=None)
@@ -157,13 +167,13 @@ def test_imperfect_recall_is_refused_by_the_name_of_the_state():
 
 
 def test_a_tree_that_is_too_large_is_refused_with_what_to_do():
-    with pytest.raises(ValueError, match="more than 10 nodes.*raise max_nodes"):
+    with pytest.raises(ValueError, match=r"more than 10 nodes.*raise max_nodes"):
         SequenceForm.from_game(pyspiel.load_game("kuhn_poker"), max_nodes=10)
 
 
 def test_exploitability_of_a_general_sum_game_names_what_to_call_instead():
     sf = compiled("matrix_pd")
-    with pytest.raises(ValueError, match="nash_conv.*opponent_surplus"):
+    with pytest.raises(ValueError, match=r"nash_conv.*opponent_surplus"):
         exploitability(sf, [sf.uniform_policy(0), sf.uniform_policy(1)])
 
 
@@ -171,7 +181,7 @@ def test_exploitability_of_a_general_sum_game_names_what_to_call_instead():
 def test_a_row_that_is_no_distribution_is_refused_by_the_name_of_its_information_set(kuhn, row):
     policy = kuhn.uniform_policy(0)
     policy[kuhn.infosets(0).index("1pb")] = row
-    with pytest.raises(ValueError, match="information set '1pb'.*no distribution"):
+    with pytest.raises(ValueError, match=r"information set '1pb'.*no distribution"):
         nash_conv(kuhn, [policy, kuhn.uniform_policy(1)])
 
 

@@ -25,7 +25,8 @@ STRATEGIES = {
     "always-defect": (DEFECT, (DEFECT,) * 4, 8),
     # Grim from the last outcome: once somebody defected, its own defections remember it.
     "grim": (COOPERATE, (COOPERATE, DEFECT, DEFECT, DEFECT), 26),
-    # A defection and the mutual defection that repairs it pay 5 + 1, as two rounds of cooperation do; the last defection 5.
+    # A defection and the mutual defection that repairs it pay 5 + 1, as two rounds of cooperation do; the
+    # last defection 5.
     "win-stay-lose-shift": (COOPERATE, (COOPERATE, DEFECT, DEFECT, COOPERATE), 26),
 }
 
@@ -152,9 +153,14 @@ def repeated_value(game, first, second):
     def walk(t, last):
         if t == game.rounds:
             return 0.0
-        rows = [plays[0][t][0 if last is None else 2 * last[0] + last[1], 0], plays[1][t][0 if last is None else 2 * last[1] + last[0], 0]]
+        rows = [
+            plays[0][t][0 if last is None else 2 * last[0] + last[1], 0],
+            plays[1][t][0 if last is None else 2 * last[1] + last[0], 0],
+        ]
         return sum(
-            rows[0][a] * rows[1][b] * (PD[1, 0, 0, a, b] + walk(t + 1, (a, b))) for a in (0, 1) for b in (0, 1)
+            rows[0][a] * rows[1][b] * (PD[1, 0, 0, a, b] + walk(t + 1, (a, b)))
+            for a in (0, 1)
+            for b in (0, 1)
         )
 
     return walk(0, None)
@@ -164,5 +170,5 @@ def test_a_table_of_the_wrong_shape_or_that_is_no_policy_is_refused():
     game = dilemma(3)
     with pytest.raises(ValueError, match=r"\(\.\.\., 9, 2\) is needed"):
         repeated_best_response(game, np.full((8, 2), 0.5), 0)
-    with pytest.raises(ValueError, match="row 4.*no distribution"):
+    with pytest.raises(ValueError, match=r"row 4.*no distribution"):
         repeated_best_response(game, np.where(np.arange(9)[:, None] == 4, 0.7, 0.5) * np.ones((9, 2)), 0)

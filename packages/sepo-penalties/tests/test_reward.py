@@ -74,13 +74,19 @@ def test_collusion_and_externality_ignore_constant_payoffs_and_scale_with_the_un
 def test_relabelling_players_and_reordering_episodes_change_nothing(seed):
     batch = random_batch(seed)
     swapped = replace(
-        batch, **{f"{p}payoffs": getattr(batch, f"{p}payoffs")[..., ::-1] for p in LEDGERS}, learner=1 - batch.learner
+        batch,
+        **{f"{p}payoffs": getattr(batch, f"{p}payoffs")[..., ::-1] for p in LEDGERS},
+        learner=1 - batch.learner,
     )
     reward = SepoReward(WEIGHTS, 0.3)
     np.testing.assert_allclose(reward(swapped).total, reward(batch).total, atol=1e-12)
     order = np.random.default_rng(seed).permutation(len(batch.group))
-    arrays = {f: getattr(batch, f)[order] for f in EpisodeBatch.__dataclass_fields__ if f != "outsiders_declared"}
-    np.testing.assert_allclose(reward(EpisodeBatch(**arrays, outsiders_declared=True)).total, reward(batch).total[order], atol=1e-12)
+    arrays = {
+        f: getattr(batch, f)[order] for f in EpisodeBatch.__dataclass_fields__ if f != "outsiders_declared"
+    }
+    np.testing.assert_allclose(
+        reward(EpisodeBatch(**arrays, outsiders_declared=True)).total, reward(batch).total[order], atol=1e-12
+    )
 
 
 @settings(max_examples=50, deadline=None)
@@ -89,7 +95,11 @@ def test_a_batch_equals_its_episodes_one_by_one(seed):
     batch = random_batch(seed)
     total = SepoReward(WEIGHTS, 0.3)(batch).total
     for i in range(len(batch.group)):
-        arrays = {f: getattr(batch, f)[i : i + 1] for f in EpisodeBatch.__dataclass_fields__ if f != "outsiders_declared"}
+        arrays = {
+            f: getattr(batch, f)[i : i + 1]
+            for f in EpisodeBatch.__dataclass_fields__
+            if f != "outsiders_declared"
+        }
         alone = SepoReward(WEIGHTS, 0.3)(EpisodeBatch(**arrays, outsiders_declared=True)).total
         np.testing.assert_allclose(alone[0], total[i], atol=1e-12)
 
@@ -128,7 +138,9 @@ def test_a_penalty_shared_by_a_group_changes_no_advantage(seed, penalty):
     shared = rewards - penalty * groups[:, None]
     for scale in ("none", "group"):
         np.testing.assert_allclose(
-            group_advantages(shared, groups, scale=scale), group_advantages(rewards, groups, scale=scale), atol=1e-9
+            group_advantages(shared, groups, scale=scale),
+            group_advantages(rewards, groups, scale=scale),
+            atol=1e-9,
         )
 
 
@@ -137,7 +149,9 @@ def test_a_penalty_shared_by_a_group_changes_no_advantage(seed, penalty):
 def test_leave_one_out_is_g_over_g_minus_one_times_the_centred_return_on_full_groups(seed, g):
     rewards, groups = np.random.default_rng(seed).normal(size=(3 * g, 4)), np.repeat([0, 1, 2], g)
     out = group_advantages(rewards, groups)
-    np.testing.assert_allclose(out, g / (g - 1) * group_advantages(rewards, groups, baseline="mean"), atol=1e-12)
+    np.testing.assert_allclose(
+        out, g / (g - 1) * group_advantages(rewards, groups, baseline="mean"), atol=1e-12
+    )
 
 
 def test_z_scores_are_those_of_the_reference_sheet():

@@ -3,11 +3,24 @@
 from importlib.metadata import version
 
 from sepo_penalties.advantages import group_advantages, returns
-from sepo_penalties.best_response import BestResponse, best_response, exploitability, nash_conv, policy_value, realisation_plan
+from sepo_penalties.best_response import (
+    BestResponse,
+    best_response,
+    exploitability,
+    nash_conv,
+    policy_value,
+    realisation_plan,
+)
 from sepo_penalties.episodes import EpisodeBatch
 from sepo_penalties.equilibrium import zero_sum_equilibrium, zero_sum_value
 from sepo_penalties.exact import BestReply, best_replies
-from sepo_penalties.interval import Interval, clopper_pearson, exploitability_interval, repeated_surplus_interval, surplus_intervals
+from sepo_penalties.interval import (
+    Interval,
+    clopper_pearson,
+    exploitability_interval,
+    repeated_surplus_interval,
+    surplus_intervals,
+)
 from sepo_penalties.ledger import Collusion, collusion, externality
 from sepo_penalties.repeated import RepeatedGame, repeated_best_response, repeated_value
 from sepo_penalties.reward import Parts, SepoReward, Weights

@@ -1,12 +1,13 @@
 """Values, exact best responses and NashConv, for any batch of behaviour policies at once.
 
-A policy is an array `(..., n_infosets, max_actions)`; leading axes are a batch and broadcast between players. With r_j the
-realisation plan of player j (the product of its own action probabilities along a sequence),
+A policy is an array `(..., n_infosets, max_actions)`; leading axes are a batch and broadcast between players.
+With r_j the realisation plan of player j (the product of its own action probabilities along a sequence),
 
     value_i = sum_z chance(z) payoff_i(z) prod_j r_j(last_j(z)),
 
-and a best response maximises Q(I, a) = (payoff of terminals under the sequence) + (values of the information sets behind it) from the
-last information sets to the first. NashConv = sum_i (best response value_i - value_i); exploitability = NashConv / 2.
+and a best response maximises Q(I, a) = (payoff of terminals under the sequence) + (values of the information
+sets behind it) from the last information sets to the first. NashConv = sum_i (best response value_i -
+value_i); exploitability = NashConv / 2.
 """
 
 from collections.abc import Sequence
@@ -26,8 +27,9 @@ class BestResponse:
     Attributes:
         value: `(...,)` the responder's expected payoff, in the game's units.
         policy: `(..., n_infosets, max_actions)` a pure best response; the first action among equals.
-        action_values: Same shape: expected payoff counted from the root of taking an action at an information set, reached with the
-            others' and chance's probability, and playing best afterwards; -inf past the legal actions.
+        action_values: Same shape: expected payoff counted from the root of taking an action at an information
+            set, reached with the others' and chance's probability, and playing best afterwards; -inf past the
+            legal actions.
     """
 
     value: Array
@@ -36,7 +38,7 @@ class BestResponse:
 
 
 def realisation_plan(sf: SequenceForm, policy: Array, player: int) -> Array:
-    """`(..., n_sequences)` product of the player's own probabilities along each sequence; the empty one has 1."""
+    """`(..., n_sequences)` product of a player's own probabilities along each sequence; 1 for the empty."""
     tree = sf.treeplexes[player]
     plan = np.ones((*policy.shape[:-2], tree.num_sequences))
     for i, (parent, offset, actions) in enumerate(zip(tree.parents, tree.offsets, tree.actions, strict=True)):
@@ -46,12 +48,14 @@ def realisation_plan(sf: SequenceForm, policy: Array, player: int) -> Array:
 
 def _plans(sf: SequenceForm, policies: Sequence[npt.ArrayLike]) -> list[Array]:
     if len(policies) != sf.num_players:
-        raise ValueError(f"{len(policies)} policies were given: one for each of the {sf.num_players} players is needed")
+        raise ValueError(
+            f"{len(policies)} policies were given: one for each of the {sf.num_players} players is needed"
+        )
     return [realisation_plan(sf, sf.check_policy(p, policy), p) for p, policy in enumerate(policies)]
 
 
 def _reach(sf: SequenceForm, plans: Sequence[Array], without: int | None = None) -> Array:
-    """`(..., n_terminals)` probability of reaching each terminal, optionally leaving out one player's share."""
+    """`(..., n_terminals)` reach probability of each terminal, optionally without one player's share."""
     reach = sf.chance
     for player, plan in enumerate(plans):
         if player != without:
@@ -91,7 +95,8 @@ def best_response(sf: SequenceForm, policies: Sequence[npt.ArrayLike], player: i
     batch = weighted.shape[:-1]
     # Sums terminals into the responder's last sequences; sparse, so that a batch is one product.
     gather = sparse.csr_array(
-        (np.ones(len(sf.chance)), (sf.last[player], np.arange(len(sf.chance)))), shape=(tree.num_sequences, len(sf.chance))
+        (np.ones(len(sf.chance)), (sf.last[player], np.arange(len(sf.chance)))),
+        shape=(tree.num_sequences, len(sf.chance)),
     )
     values = (gather @ weighted.reshape(-1, len(sf.chance)).T).T.reshape(*batch, tree.num_sequences)
     shape = (*batch, len(tree.infosets), tree.max_actions)
@@ -123,7 +128,9 @@ def exploitability(sf: SequenceForm, policies: Sequence[npt.ArrayLike]) -> Array
     """
     if sf.num_players != 2 or not sf.zero_sum:
         raise ValueError(
-            f"exploitability is defined for two-player zero-sum games; this one has {sf.num_players} players and is "
-            f"{'zero' if sf.zero_sum else 'general'}-sum: call nash_conv for a profile, or opponent_surplus for one player's policy"
+            "exploitability is defined for two-player zero-sum games; this one has "
+            f"{sf.num_players} players and is "
+            f"{'zero' if sf.zero_sum else 'general'}-sum: call nash_conv for a profile, or "
+            "opponent_surplus for one player's policy"
         )
     return nash_conv(sf, policies) / 2

@@ -16,9 +16,10 @@ POOLS = ("train", "exploiter", "collusive")
 class EpisodeBatch:
     """`B` episodes of up to `T` learner decisions (steps), `N` players and `K` outsiders.
 
-    A step holds the ledger lines that finished before the learner's next decision. `expected_*` is the realised actions' ledger with
-    coin flips averaged; `benchmark_*` and `harmless_*` are the ledgers had the learner played its benchmark or its do-no-harm action
-    while everybody else's realised actions and the private values stayed. Payoffs are in the game's own units; padding is ignored.
+    A step holds the ledger lines that finished before the learner's next decision. `expected_*` is the
+    realised actions' ledger with coin flips averaged; `benchmark_*` and `harmless_*` are the ledgers had the
+    learner played its benchmark or its do-no-harm action while everybody else's realised actions and the
+    private values stayed. Payoffs are in the game's own units; padding is ignored.
 
     Attributes:
         payoffs, expected_payoffs, benchmark_payoffs, harmless_payoffs: `(B, T, N)`.
@@ -59,13 +60,18 @@ class EpisodeBatch:
             ValueError: With the name of the array, the row and the column that is wrong.
         """
         if self.payoffs.ndim != 3 or self.payoffs.shape[0] == 0:
-            raise ValueError(f"payoffs have shape {self.payoffs.shape}: (episodes, steps, players) with at least one episode is needed")
+            raise ValueError(
+                f"payoffs have shape {self.payoffs.shape}: (episodes, steps, players) with at "
+                "least one episode is needed"
+            )
         size, steps, players = self.payoffs.shape
         for field in fields(self):
             if field.name == "outsiders_declared":
                 continue
             array = getattr(self, field.name)
-            needed: tuple[int, ...] = (size,) if field.name in {"learner", "pool", "opponent", "group", "rounds"} else (size, steps)
+            needed: tuple[int, ...] = (
+                (size,) if field.name in {"learner", "pool", "opponent", "group", "rounds"} else (size, steps)
+            )
             if field.name.endswith("payoffs"):
                 needed = (size, steps, players)
             elif field.name.endswith("outsiders"):
@@ -73,7 +79,9 @@ class EpisodeBatch:
             if array.shape != needed:
                 raise ValueError(f"{field.name} has shape {array.shape}: {needed} is needed")
             # With integers for booleans, ~ would turn every entry true.
-            kind = {"mask": np.bool_, "invalid": np.bool_} | dict.fromkeys(("segment", "learner", "group", "rounds"), np.integer)
+            kind = {"mask": np.bool_, "invalid": np.bool_} | dict.fromkeys(
+                ("segment", "learner", "group", "rounds"), np.integer
+            )
             if field.name in kind and not np.issubdtype(array.dtype, kind[field.name]):
                 needed_type = "bool" if kind[field.name] is np.bool_ else "an integer type"
                 raise ValueError(f"{field.name} has type {array.dtype}: {needed_type} is needed")
@@ -81,7 +89,10 @@ class EpisodeBatch:
                 wrong = ~np.isfinite(array).all(axis=-1) & self.mask
                 if wrong.any():
                     row, column = np.argwhere(wrong)[0].tolist()
-                    raise ValueError(f"{field.name} of episode {row}, step {column} is not finite: {array[row, column].tolist()}")
+                    raise ValueError(
+                        f"{field.name} of episode {row}, step {column} is not finite: "
+                        f"{array[row, column].tolist()}"
+                    )
         for name, bad in (
             ("learner", (self.learner < 0) | (self.learner >= players)),
             ("pool", ~np.isin(self.pool, POOLS)),
@@ -90,8 +101,15 @@ class EpisodeBatch:
         ):
             if bad.any():
                 row = int(np.argmax(bad))
-                allowed = {"learner": f"0 to {players - 1}", "pool": ", ".join(POOLS), "rounds": "1 or more", "mask": "at least one decision"}
-                raise ValueError(f"{name} of episode {row} is {getattr(self, name)[row]!r}: allowed is {allowed[name]}")
+                allowed = {
+                    "learner": f"0 to {players - 1}",
+                    "pool": ", ".join(POOLS),
+                    "rounds": "1 or more",
+                    "mask": "at least one decision",
+                }
+                raise ValueError(
+                    f"{name} of episode {row} is {getattr(self, name)[row]!r}: allowed is {allowed[name]}"
+                )
         if (self.invalid & ~self.mask).any():
             row, column = np.argwhere(self.invalid & ~self.mask)[0].tolist()
             raise ValueError(f"episode {row}, step {column} is marked invalid but holds no decision")

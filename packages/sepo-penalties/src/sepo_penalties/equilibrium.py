@@ -1,4 +1,6 @@
-"""Values and equilibria of two-player zero-sum games, by the sequence-form linear program (Koller, Megiddo, von Stengel 1996).
+"""Values and equilibria of two-player zero-sum games, by linear programming.
+
+The sequence-form program of Koller, Megiddo and von Stengel (1996):
 
     value = max_x min_y x' G y,  x and y realisation plans, G the chance-weighted payoffs of player 0.
 
@@ -21,16 +23,18 @@ def zero_sum_equilibrium(sf: SequenceForm) -> tuple[float, list[Array]]:
         sf: A two-player zero-sum game.
 
     Returns:
-        The expected payoff of player 0 in the game's units, and one policy `(n_infosets, max_actions)` for each player. Information sets
-        that the player's own policy never reaches are uniform there.
+        The expected payoff of player 0 in the game's units, and one policy `(n_infosets, max_actions)` for
+        each player. Information sets that the player's own policy never reaches are uniform there.
 
     Raises:
         ValueError: If the game is not two-player zero-sum.
     """
     if sf.num_players != 2 or not sf.zero_sum:
         raise ValueError(
-            f"the linear program solves two-player zero-sum games; this one has {sf.num_players} players and is "
-            f"{'zero' if sf.zero_sum else 'general'}-sum: nash_conv tells how far a profile of it is from equilibrium"
+            f"the linear program solves two-player zero-sum games; this one has {sf.num_players} "
+            "players and is "
+            f"{'zero' if sf.zero_sum else 'general'}-sum: nash_conv tells how far a profile of it "
+            "is from equilibrium"
         )
     solved = [least_plan(sf, full_box(sf, seat), seat) for seat in (0, 1)]
     return -solved[0][0], [policy_of_plan(sf, plan, seat) for seat, (_, plan) in enumerate(solved)]
@@ -46,7 +50,7 @@ def zero_sum_value(sf: SequenceForm) -> float:
 
 
 def policy_of_plan(sf: SequenceForm, plan: Array, player: int) -> Array:
-    """`(n_infosets, max_actions)` the behaviour policy with a realisation plan: x(sequence) / x(parent), uniform where x(parent) is 0."""
+    """`(n_infosets, max_actions)` x(sequence) / x(parent) of a plan, uniform where x(parent) is 0."""
     tree = sf.treeplexes[player]
     policy = sf.uniform_policy(player)
     for i, (offset, actions) in enumerate(zip(tree.offsets, tree.actions, strict=True)):

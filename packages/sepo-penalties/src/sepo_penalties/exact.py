@@ -1,7 +1,7 @@
 """Best responses to a policy that is a table over a game's information sets, whatever the game.
 
-Games with `repeated_form()` are solved by dynamic programming over rounds (`repeated`), all others by their tree (`best_response`); both
-are exact. Values are per round or hand.
+Games with `repeated_form()` are solved by dynamic programming over rounds (`repeated`), all others by their
+tree (`best_response`); both are exact. Values are per round or hand.
 """
 
 from collections.abc import Sequence
@@ -41,7 +41,10 @@ def best_replies(game: TableGame, tables: Sequence[Table]) -> list[BestReply]:
         ValueError: If the game has not two players, or a table is no policy.
     """
     if game.num_players() != 2 or len(tables) != 2:
-        raise ValueError(f"best replies need two players and a table for each; the game has {game.num_players()}, {len(tables)} tables were given")
+        raise ValueError(
+            "best replies need two players and a table for each; the game has "
+            f"{game.num_players()}, {len(tables)} tables were given"
+        )
     solve = _by_rounds if hasattr(game, "repeated_form") else _by_tree
     return [solve(game, tables[seat], seat) for seat in (0, 1)]
 

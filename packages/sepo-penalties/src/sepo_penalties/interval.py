@@ -1,12 +1,14 @@
 """Exploitability of a policy that is known from sampled actions only.
 
-The *box interval*: each information set's action probabilities lie in a Clopper-Pearson box, simultaneously for all information
-sets with the stated confidence (Bonferroni). The lower end is the least best-response value over the box, the upper end the largest.
-Unlike bootstrap and posterior intervals it covers at equilibrium, where the truth is at the boundary. An information set without
-samples has the box [0, 1]: it widens the interval and never counts as uniform.
+The *box interval*: each information set's action probabilities lie in a Clopper-Pearson box, simultaneously
+for all information sets with the stated confidence (Bonferroni). The lower end is the least best-response
+value over the box, the upper end the largest. Unlike bootstrap and posterior intervals it covers at
+equilibrium, where the truth is at the boundary. An information set without samples has the box [0, 1]: it
+widens the interval and never counts as uniform.
 
-For trees the lower end is a linear program over realisation plans and the upper end is attained at a vertex of the box (`box`). For repeated games with round-memory both ends come out of the dynamic program, in which the policy
-of each information set may be anywhere in its box.
+For trees the lower end is a linear program over realisation plans and the upper end is attained at a vertex
+of the box (`box`). For repeated games with round-memory both ends come out of the dynamic program, in which
+the policy of each information set may be anywhere in its box.
 """
 
 from collections.abc import Sequence
@@ -24,6 +26,7 @@ from sepo_penalties.protocols import TableGame
 from sepo_penalties.repeated import RepeatedGame
 from sepo_penalties.sequence_form import Array, SequenceForm
 
+
 @dataclass(frozen=True)
 class Interval:
     """Lower and upper bound, in payoff units per round or hand."""
@@ -37,7 +40,8 @@ def clopper_pearson(counts: npt.ArrayLike, confidence: float) -> tuple[Array, Ar
 
     Args:
         counts: `(n_infosets, n_actions)` how often each action was taken.
-        confidence: Probability that all bounds of all rows hold at once, by Bonferroni over rows and, beyond two, actions.
+        confidence: Probability that all bounds of all rows hold at once, by Bonferroni over rows and, beyond
+            two, actions.
 
     Returns:
         Lower and upper bounds, both of the shape of `counts`; 0 and 1 in rows without samples.
@@ -81,33 +85,43 @@ def surplus_intervals(game: TableGame, counts: Sequence[npt.ArrayLike], confiden
         low, high = clopper_pearson(table, per_seat)
         if hasattr(game, "repeated_form"):
             form: RepeatedGame = repeated(game)
-            ends.append([repeated_bound(form, low, high, seat, upper) / form.rounds for upper in (False, True)])
+            ends.append(
+                [repeated_bound(form, low, high, seat, upper) / form.rounds for upper in (False, True)]
+            )
         else:
             ends.append(_tree_bounds(game, low, high, seat))
     return Interval(float(np.mean([e[0] for e in ends])), float(np.mean([e[1] for e in ends])))
 
 
-def exploitability_interval(sf: SequenceForm, counts: Sequence[npt.ArrayLike], confidence: float = 0.95) -> Interval:
+def exploitability_interval(
+    sf: SequenceForm, counts: Sequence[npt.ArrayLike], confidence: float = 0.95
+) -> Interval:
     """Interval of the exploitability (NashConv / 2) of a profile that is known from sampled actions.
 
-    In a zero-sum game the players' own values cancel, so NashConv is the sum of the two best-response values and each seat's end is found
-    by itself. The lower end is exact over the box; so is the upper end up to `box.MAX_VERTICES` vertices a seat, and above it beyond.
+    In a zero-sum game the players' own values cancel, so NashConv is the sum of the two best-response values
+    and each seat's end is found by itself. The lower end is exact over the box; so is the upper end up to
+    `box.MAX_VERTICES` vertices a seat, and above it beyond.
 
     Args:
         sf: A two-player zero-sum game.
-        counts: For each player `(n_infosets, max_actions)` how often each legal action was taken, in the order of `sf.infosets`.
+        counts: For each player `(n_infosets, max_actions)` how often each legal action was taken, in the
+            order of `sf.infosets`.
         confidence: Of the whole interval, both players together.
 
     Raises:
-        ValueError: If the game is not two-player zero-sum, or counts are of a wrong shape, not whole, negative, or past legal actions.
+        ValueError: If the game is not two-player zero-sum, or counts are of a wrong shape, not whole,
+            negative, or past legal actions.
     """
     if sf.num_players != 2 or not sf.zero_sum:
         raise ValueError(
             f"the interval is for two-player zero-sum games; this one has {sf.num_players} players and is "
-            f"{'zero' if sf.zero_sum else 'general'}-sum: use repeated_surplus_interval or surplus_intervals for one player's policy"
+            f"{'zero' if sf.zero_sum else 'general'}-sum: use repeated_surplus_interval or "
+            "surplus_intervals for one player's policy"
         )
     if len(counts) != 2:
-        raise ValueError(f"{len(counts)} tables of counts were given: one for each of the 2 players is needed")
+        raise ValueError(
+            f"{len(counts)} tables of counts were given: one for each of the 2 players is needed"
+        )
     low, high = 0.0, 0.0
     for seat in (0, 1):
         box = _box(sf, np.asarray(counts[seat]), seat, 1 - (1 - confidence) / 2)
@@ -125,11 +139,16 @@ def _box(sf: SequenceForm, table: npt.NDArray[Any], seat: int, confidence: float
     sizes = sf.num_actions(seat).tolist()
     for name, row, n in zip(sf.infosets(seat), table, sizes, strict=True):
         if row[n:].any():
-            raise ValueError(f"counts of player {seat}, information set {name!r}: {row.tolist()} counts actions past its {n} legal ones")
+            raise ValueError(
+                f"counts of player {seat}, information set {name!r}: {row.tolist()} counts actions "
+                f"past its {n} legal ones"
+            )
     return [tightened(low[i, :n], high[i, :n]) for i, n in enumerate(sizes)]
 
 
-def repeated_surplus_interval(game: RepeatedGame, counts: npt.ArrayLike, player: int, confidence: float = 0.95) -> Interval:
+def repeated_surplus_interval(
+    game: RepeatedGame, counts: npt.ArrayLike, player: int, confidence: float = 0.95
+) -> Interval:
     """Interval of max_b u(b, pi) over all rounds, for a policy pi that is known from sampled actions.
 
     Args:
@@ -162,12 +181,13 @@ def _tree_bounds(game: Any, low: Array, high: Array, seat: int) -> list[float]:
 
 
 def repeated_bound(game: RepeatedGame, low: Array, high: Array, seat: int, upper: bool) -> float:
-    """Largest or least best-response value of the other player, over all rounds, when each row of `seat`'s table is in its box.
+    """Bound of the other player's best-response value, all rounds, over the box of `seat`'s table.
 
-    With nature choosing each row's distribution after (upper) or before (lower) the responder's action, the lower end is exact where the
-    responder has one type and else a bound below it, as the upper end is exact or above it.
+    With nature choosing each row's distribution after (upper) or before (lower) the responder's action, the
+    lower end is exact where the responder has one type and else a bound below it, as the upper end is exact
+    or above it.
     """
-    types, own, other = game.sizes(seat)
+    _, own, other = game.sizes(seat)
     lows, highs = _rounds(game, low, seat), _rounds(game, high, seat)
     stage = game.stage(1 - seat).transpose(1, 0, 3, 2)
     weights, rival_types = game.type_probs[seat], game.type_probs[1 - seat]
@@ -177,7 +197,8 @@ def repeated_bound(game: RepeatedGame, low: Array, high: Array, seat: int, upper
         for o in range(len(l_round)):
             q = stage + ahead[None, None]  # own type, rival type, own action, rival action
             value[o] = sum(
-                p * (_largest if upper else _least)(q[:, j], weights, l_round[o], h_round[o]) for j, p in enumerate(rival_types)
+                p * (_largest if upper else _least)(q[:, j], weights, l_round[o], h_round[o])
+                for j, p in enumerate(rival_types)
             )
         if t == 0:
             return float(value[0])
@@ -194,13 +215,14 @@ def _rounds(game: RepeatedGame, table: Array, seat: int) -> list[Array]:
 def _largest(q: Array, weights: Array, low: Array, high: Array) -> float:
     """max_b sum_k w_k max_{p in box_k} p . q[k, :, b]."""
     values = [
-        sum(float(w) * _extreme(q[k, :, b], low[k], high[k]) for k, w in enumerate(weights)) for b in range(q.shape[2])
+        sum(float(w) * _extreme(q[k, :, b], low[k], high[k]) for k, w in enumerate(weights))
+        for b in range(q.shape[2])
     ]
     return max(values)
 
 
 def _least(q: Array, weights: Array, low: Array, high: Array) -> float:
-    """min over the boxes of max_b sum_k w_k p_k . q[k, :, b], a small linear program."""
+    """Min over the boxes of max_b sum_k w_k p_k . q[k, :, b], a small linear program."""
     types, own, rival = q.shape
     size = types * own
     above = np.hstack([(weights[:, None, None] * q).reshape(size, rival).T, -np.ones((rival, 1))])
@@ -220,7 +242,7 @@ def _least(q: Array, weights: Array, low: Array, high: Array) -> float:
 
 
 def _extreme(gains: Array, low: Array, high: Array) -> float:
-    """max p . gains over low <= p <= high, sum p = 1: fill the best actions first."""
+    """Max p . gains over low <= p <= high, sum p = 1: fill the best actions first."""
     p, left = low.copy(), 1 - low.sum()
     for a in np.argsort(-gains):
         extra = min(left, high[a] - low[a])

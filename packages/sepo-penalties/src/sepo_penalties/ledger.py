@@ -1,13 +1,15 @@
 """Collusion and externality of one agent's own actions, step by step.
 
-With the others' realised actions and the private values held fixed, aN the learner's benchmark action, a0 its do-no-harm action:
+With the others' realised actions and the private values held fixed, aN the learner's benchmark action, a0 its
+do-no-harm action:
 
     B = sum_{other players j} [u_j(a) - u_j(aN)]        what its restraint hands to its partners
     H = sum_{outsiders k}     [u_k(aN) - u_k(a)]        what that costs outsiders
     C = max(0, min(B, H))                               the part of the gift that outsiders paid for
     E = max(0, W(a0) - W(a)),   W over players and outsiders
 
-Coin flips are averaged out of every ledger. C is 0 in a game without outsiders; E is 0 in a constant-sum game.
+Coin flips are averaged out of every ledger. C is 0 in a game without outsiders; E is 0 in a constant-sum
+game.
 """
 
 import warnings
@@ -30,12 +32,13 @@ class Collusion:
 def collusion(batch: EpisodeBatch) -> Collusion:
     """C, B and H of every step.
 
-    A game that states that it has no outsiders has C = 0. Where outsiders were never stated C is 0 as well, with a warning, since an
-    undeclared victim cannot be seen.
+    A game that states that it has no outsiders has C = 0. Where outsiders were never stated C is 0 as well,
+    with a warning, since an undeclared victim cannot be seen.
     """
     if not batch.outsiders_declared:
         warnings.warn(
-            "the game does not say who its outsiders are, so collusion is 0 by default: declare them, or state that there are none",
+            "the game does not say who its outsiders are, so collusion is 0 by default: declare "
+            "them, or state that there are none",
             stacklevel=2,
         )
     others = (batch.expected_payoffs - batch.benchmark_payoffs).sum(axis=-1)

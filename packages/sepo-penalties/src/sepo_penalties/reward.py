@@ -1,10 +1,12 @@
-"""From episodes to rewards: J = payoff - weighted sum of exploitability, collusion, externality and invalid replies.
+"""From episodes to rewards: payoff minus weighted penalties.
 
-Each part is booked on the pool whose tokens cause it: payoff and externality on `train`, exploitability on `exploiter`, collusion
-on `collusive`, invalid replies everywhere. Against an exploiter the part is the opponent's payoff, unclipped, minus the reference
-per round times the declared rounds, booked once at the last valid step (with credit `immediate`: at every step). The clip of
-e = max(0, surplus) acts on the policy, never on a rollout: while the policy's surplus is not above 0 the part is switched off
-(`gate`).
+    J = payoff - weighted sum of exploitability, collusion, externality and invalid replies
+
+Each part is booked on the pool whose tokens cause it: payoff and externality on `train`, exploitability on
+`exploiter`, collusion on `collusive`, invalid replies everywhere. Against an exploiter the part is the
+opponent's payoff, unclipped, minus the reference per round times the declared rounds, booked once at the last
+valid step (with credit `immediate`: at every step). The clip of e = max(0, surplus) acts on the policy, never
+on a rollout: while the policy's surplus is not above 0 the part is switched off (`gate`).
 """
 
 from dataclasses import dataclass, fields
@@ -35,12 +37,14 @@ class Weights:
         for field in fields(self):
             weight = getattr(self, field.name)
             if not isfinite(weight) or weight < 0:
-                raise ValueError(f"weight {field.name} = {weight} is not allowed: a finite number of at least 0 is needed")
+                raise ValueError(
+                    f"weight {field.name} = {weight} is not allowed: a finite number of at least 0 is needed"
+                )
 
 
 @dataclass(frozen=True)
 class Parts:
-    """`(B, T)` arrays with total = payoff - sum of weight x part; 0 in padding. Parts are costs, unweighted."""
+    """`(B, T)` arrays, total = payoff - sum of weight x part; 0 in padding. Parts are unweighted costs."""
 
     total: Array
     payoff: Array
@@ -83,17 +87,34 @@ class SepoReward:
         Raises:
             ValueError: If the total of a step is not finite.
         """
-        train, exploiter, collusive = ((batch.pool == pool)[:, None] & batch.mask for pool in ("train", "exploiter", "collusive"))
+        train, exploiter, collusive = (
+            (batch.pool == pool)[:, None] & batch.mask for pool in ("train", "exploiter", "collusive")
+        )
         payoff = np.where(train, batch.own, 0.0)
-        exploited = np.where(exploiter, batch.others - self._reference(batch), 0.0) if self.gate else np.zeros_like(payoff)
-        colluded = np.where(collusive, collusion(batch).collusion, 0.0) if collusive.any() else np.zeros_like(payoff)
+        exploited = (
+            np.where(exploiter, batch.others - self._reference(batch), 0.0)
+            if self.gate
+            else np.zeros_like(payoff)
+        )
+        colluded = (
+            np.where(collusive, collusion(batch).collusion, 0.0) if collusive.any() else np.zeros_like(payoff)
+        )
         harmed = np.where(train, externality(batch), 0.0)
         invalid = batch.invalid.astype(np.float64)
         w = self.weights
-        total = payoff - w.exploitability * exploited - w.collusion * colluded - w.externality * harmed - w.invalid * invalid
+        total = (
+            payoff
+            - w.exploitability * exploited
+            - w.collusion * colluded
+            - w.externality * harmed
+            - w.invalid * invalid
+        )
         if not np.isfinite(total).all():
             row, column = np.argwhere(~np.isfinite(total))[0].tolist()
-            raise ValueError(f"the reward of episode {row} (group {batch.group[row]}), step {column} is {total[row, column]}")
+            raise ValueError(
+                f"the reward of episode {row} (group {batch.group[row]}), step {column} is "
+                f"{total[row, column]}"
+            )
         return Parts(total, payoff, exploited, colluded, harmed, invalid)
 
     def _reference(self, batch: EpisodeBatch) -> Array:

@@ -1,10 +1,11 @@
 """Games compiled to sequence form (von Stengel 1996), once, for many evaluations.
 
-For each player a *treeplex*: its information sets, parents before children, each with the parent sequence (the player's own last
-action before it) and a block of one sequence for each legal action; sequence 0 is empty. And one table of terminals: chance
-probability, every player's last sequence, every player's payoff. Perfect recall means that an information set has one parent
-sequence; it is checked while compiling. Simultaneous nodes are put in order of the players; the later ones do not see what the
-earlier ones chose. Sequences are keyed by integers; the text of an information state only names it.
+For each player a *treeplex*: its information sets, parents before children, each with the parent sequence
+(the player's own last action before it) and a block of one sequence for each legal action; sequence 0 is
+empty. And one table of terminals: chance probability, every player's last sequence, every player's payoff.
+Perfect recall means that an information set has one parent sequence; it is checked while compiling.
+Simultaneous nodes are put in order of the players; the later ones do not see what the earlier ones chose.
+Sequences are keyed by integers; the text of an information state only names it.
 """
 
 from collections.abc import Mapping, Sequence
@@ -75,8 +76,9 @@ class SequenceForm:
             max_nodes: Largest number of nodes to visit.
 
         Raises:
-            ValueError: If the tree is larger, a player forgets something it knew (imperfect recall), an information state has
-                different numbers of actions in different histories, chance does not sum to one, or a payoff is not finite.
+            ValueError: If the tree is larger, a player forgets something it knew (imperfect recall), an
+                information state has different numbers of actions in different histories, chance does not sum
+                to one, or a payoff is not finite.
         """
         return _Compiler(game, max_nodes).compile()
 
@@ -88,7 +90,10 @@ class SequenceForm:
     @property
     def zero_sum(self) -> bool:
         """Whether the payoffs of every terminal add up to zero."""
-        return bool(np.abs(self.payoffs.sum(axis=0)).max(initial=0.0) <= TOLERANCE * max(1.0, np.abs(self.payoffs).max()))
+        return bool(
+            np.abs(self.payoffs.sum(axis=0)).max(initial=0.0)
+            <= TOLERANCE * max(1.0, np.abs(self.payoffs).max())
+        )
 
     def infosets(self, player: int) -> tuple[str, ...]:
         """Names of a player's information sets, in the order of policy rows."""
@@ -107,33 +112,46 @@ class SequenceForm:
         return self.treeplexes[player].max_actions
 
     def uniform_policy(self, player: int) -> Array:
-        """`(n_infosets, max_actions)` every legal action equally likely; columns past the legal actions are 0."""
+        """`(n_infosets, max_actions)` legal actions equally likely; columns past them are 0."""
         tree = self.treeplexes[player]
         policy = np.zeros((len(tree.infosets), tree.max_actions))
         for i, actions in enumerate(tree.actions):
             policy[i, : len(actions)] = 1 / len(actions)
         return policy
 
-    def policy_from_dict(self, player: int, given: Mapping[str, Sequence[float] | Mapping[int, float]]) -> Array:
-        """A policy array from a mapping of every information set to probabilities or to {action: probability}.
+    def policy_from_dict(
+        self, player: int, given: Mapping[str, Sequence[float] | Mapping[int, float]]
+    ) -> Array:
+        """A policy array from a mapping of information sets to probabilities or {action: probability}.
 
         Raises:
-            ValueError: If an information set is missing or unknown, or its probabilities are no distribution over its actions.
+            ValueError: If an information set is missing or unknown, or its probabilities are no distribution
+                over its actions.
         """
         tree = self.treeplexes[player]
         missing, extra = set(tree.infosets) - set(given), set(given) - set(tree.infosets)
         if missing or extra:
-            what = f"information set {min(missing)!r} is missing" if missing else f"there is no information set {min(extra)!r}"
+            what = (
+                f"information set {min(missing)!r} is missing"
+                if missing
+                else f"there is no information set {min(extra)!r}"
+            )
             raise ValueError(f"policy of player {player}: {what}; the player has {len(tree.infosets)}")
         policy = np.zeros((len(tree.infosets), tree.max_actions))
         for i, (name, actions) in enumerate(zip(tree.infosets, tree.actions, strict=True)):
             row = given[name]
             if isinstance(row, Mapping):
                 if set(row) - set(actions):
-                    raise ValueError(f"information set {name!r}: {sorted(set(row) - set(actions))} are not among its actions {list(actions)}")
+                    raise ValueError(
+                        f"information set {name!r}: {sorted(set(row) - set(actions))} are not "
+                        f"among its actions {list(actions)}"
+                    )
                 policy[i, : len(actions)] = [row.get(action, 0.0) for action in actions]
             elif len(row) != len(actions):
-                raise ValueError(f"information set {name!r} has {len(actions)} actions, but {len(row)} probabilities were given")
+                raise ValueError(
+                    f"information set {name!r} has {len(actions)} actions, but {len(row)} "
+                    "probabilities were given"
+                )
             else:
                 policy[i, : len(actions)] = row
         return self.check_policy(player, policy)
@@ -142,21 +160,24 @@ class SequenceForm:
         """The policy as float64, if it is one.
 
         Raises:
-            ValueError: For a wrong shape, a negative or non-finite entry, an entry past the legal actions, or a row that does not
-                sum to one; the message names the information set.
+            ValueError: For a wrong shape, a negative or non-finite entry, an entry past the legal actions, or
+                a row that does not sum to one; the message names the information set.
         """
         tree = self.treeplexes[player]
         array = np.asarray(policy, dtype=np.float64)
         shape = (len(tree.infosets), tree.max_actions)
         if array.shape[-2:] != shape:
-            raise ValueError(f"policy of player {player} has shape {array.shape}: (..., {shape[0]}, {shape[1]}) is needed")
+            raise ValueError(
+                f"policy of player {player} has shape {array.shape}: (..., {shape[0]}, {shape[1]}) is needed"
+            )
         legal = self.num_actions(player)[:, None] > np.arange(shape[1])
         bad = ~np.isfinite(array) | (array < 0) | (~legal & (array != 0))
         bad_rows = bad.any(axis=-1) | (np.abs(np.where(np.isfinite(array), array, 0).sum(axis=-1) - 1) > 1e-6)
         if bad_rows.any():
             place = tuple(np.argwhere(bad_rows)[0].tolist())
             raise ValueError(
-                f"policy of player {player}, information set {tree.infosets[place[-1]]!r}: {array[place].tolist()} is no distribution over "
+                f"policy of player {player}, information set {tree.infosets[place[-1]]!r}: "
+                f"{array[place].tolist()} is no distribution over "
                 f"its {len(tree.actions[place[-1]])} actions: entries must be >= 0 and sum to 1"
             )
         return array
@@ -187,7 +208,12 @@ class _Compiler:
         if not np.isfinite(table).all():
             raise ValueError("a terminal's payoff is not finite")
         trees = tuple(
-            Treeplex(tuple(self.index[p]), tuple(self.actions[p]), np.array(self.parents[p], dtype=np.int64), np.array(self.offsets[p], dtype=np.int64))
+            Treeplex(
+                tuple(self.index[p]),
+                tuple(self.actions[p]),
+                np.array(self.parents[p], dtype=np.int64),
+                np.array(self.offsets[p], dtype=np.int64),
+            )
             for p in range(self.n)
         )
         return SequenceForm(trees, np.array(chance), np.array(last, dtype=np.int64).T, table)
@@ -197,13 +223,17 @@ class _Compiler:
         self.nodes += 1
         if self.nodes > self.max_nodes:
             raise ValueError(
-                f"the tree has more than {self.max_nodes} nodes ({len(self.terminals)} terminals so far): raise max_nodes, or use a memory-bounded "
+                f"the tree has more than {self.max_nodes} nodes ({len(self.terminals)} terminals "
+                "so far): raise max_nodes, or use a memory-bounded "
                 "prompt with RepeatedGame, or exploitability_interval from samples"
             )
         if state.is_terminal():
             payoffs = tuple(map(float, state.returns()))
             if len(payoffs) != self.n:
-                raise ValueError(f"a terminal has {len(payoffs)} payoffs {payoffs}: one for each of the {self.n} players is needed")
+                raise ValueError(
+                    f"a terminal has {len(payoffs)} payoffs {payoffs}: one for each of the "
+                    f"{self.n} players is needed"
+                )
             self.terminals.append((chance, last, payoffs))
             return []
         if state.is_chance_node():
@@ -214,12 +244,18 @@ class _Compiler:
         simultaneous = state.is_simultaneous_node()
         player = len(chosen) if simultaneous else state.current_player()
         if not 0 <= player < self.n:
-            raise ValueError(f"a node belongs to player {player}: players 0 to {self.n - 1}, chance and simultaneous nodes are supported")
+            raise ValueError(
+                f"a node belongs to player {player}: players 0 to {self.n - 1}, chance and "
+                "simultaneous nodes are supported"
+            )
         legal = state.legal_actions(player)
         if not legal:
             # Such a node would drop its probability without a word.
             name = state.information_state_string(player)
-            raise ValueError(f"information state {name!r} of player {player} is not terminal but has no legal action: give it a single one")
+            raise ValueError(
+                f"information state {name!r} of player {player} is not terminal but has no legal "
+                "action: give it a single one"
+            )
         children = []
         for k, action in enumerate(legal):
             sequence = self.infoset(state, player, last[player]) + k
@@ -228,7 +264,9 @@ class _Compiler:
             if simultaneous and len(moves) < self.n:
                 children.append((state, chance, after, moves))
             else:
-                children.append((_joint_child(state, moves) if simultaneous else state.child(action), chance, after, ()))
+                children.append(
+                    (_joint_child(state, moves) if simultaneous else state.child(action), chance, after, ())
+                )
         return children
 
     def infoset(self, state: Any, player: int, parent: int) -> int:
@@ -244,9 +282,15 @@ class _Compiler:
             self.sequences[player] += len(actions)
             return self.offsets[player][-1]
         if self.parents[player][known] != parent:
-            raise ValueError(f"player {player} has imperfect recall: information state {name!r} is reached after different own actions")
+            raise ValueError(
+                f"player {player} has imperfect recall: information state {name!r} is reached "
+                "after different own actions"
+            )
         if self.actions[player][known] != actions:
-            raise ValueError(f"information state {name!r} of player {player} has actions {self.actions[player][known]} in one history, {actions} in another")
+            raise ValueError(
+                f"information state {name!r} of player {player} has actions "
+                f"{self.actions[player][known]} in one history, {actions} in another"
+            )
         return self.offsets[player][known]
 
 

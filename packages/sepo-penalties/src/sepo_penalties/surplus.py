@@ -1,10 +1,10 @@
 """How much the opponents of a policy get out of it.
 
     surplus = max_b u_opponent(b, pi) / rounds - reference          signed, per round
-    e       = max(0, surplus)                                       the clip acts on the policy, never on a rollout
+    e       = max(0, surplus)                                       clips the policy, never a rollout
 
-The reference is a payoff the opponent is entitled to: the game's value (then the surplus *is* the policy's exploitability), what it
-gets in a named equilibrium, or what it gets at the fair efficient outcome.
+The reference is a payoff the opponent is entitled to: the game's value (then the surplus *is* the policy's
+exploitability), what it gets in a named equilibrium, or what it gets at the fair efficient outcome.
 
     pool advantage = (1 / |E|) sum_{opponents o} max(0, mean payoff of o - mean own payoff)
 
@@ -39,7 +39,9 @@ class Surplus:
     kind: Kind
 
 
-def opponent_surplus(best_response_value: float | Interval, reference: float, rounds: int = 1, kind: Kind | None = None) -> Surplus:
+def opponent_surplus(
+    best_response_value: float | Interval, reference: float, rounds: int = 1, kind: Kind | None = None
+) -> Surplus:
     """The opponent's surplus against one policy.
 
     Args:
@@ -49,25 +51,38 @@ def opponent_surplus(best_response_value: float | Interval, reference: float, ro
         kind: What a number is; `exact` by default. An interval is always of kind `interval`.
 
     Raises:
-        ValueError: If a number is not finite, there is no round, an interval is upside down, or the kind does not fit the value.
+        ValueError: If a number is not finite, there is no round, an interval is upside down, or the kind does
+            not fit the value.
     """
     given = isinstance(best_response_value, Interval)
-    ends = (best_response_value.low, best_response_value.high) if isinstance(best_response_value, Interval) else (best_response_value,) * 2
+    ends = (
+        (best_response_value.low, best_response_value.high)
+        if isinstance(best_response_value, Interval)
+        else (best_response_value,) * 2
+    )
     if not all(map(isfinite, (*ends, reference))) or ends[0] > ends[1]:
-        raise ValueError(f"best response value {best_response_value} and reference {reference}: finite numbers, low at most high, are needed")
+        raise ValueError(
+            f"best response value {best_response_value} and reference {reference}: finite numbers, "
+            "low at most high, are needed"
+        )
     if rounds < 1:
         raise ValueError(f"rounds = {rounds}: at least one is needed")
-    allowed = ("interval",) if given else ("exact", "lower", "upper")
-    name = kind or allowed[0]
+    allowed: tuple[Kind, ...] = ("interval",) if given else ("exact", "lower", "upper")
+    name: Kind = kind or allowed[0]
     if name not in allowed:
-        raise ValueError(f"kind = {name!r} does not fit {'an interval' if given else 'a number'}: choose from {', '.join(allowed)}")
+        raise ValueError(
+            f"kind = {name!r} does not fit {'an interval' if given else 'a number'}: choose from "
+            f"{', '.join(allowed)}"
+        )
     low, high = (end / rounds - reference for end in ends)
     if given:
         return Surplus(Interval(low, high), Interval(max(0.0, low), max(0.0, high)), name)
     return Surplus(low, max(0.0, low), name)
 
 
-def pool_advantage(own: npt.ArrayLike, opponent: npt.ArrayLike, names: Sequence[str] | npt.NDArray[np.str_]) -> float:
+def pool_advantage(
+    own: npt.ArrayLike, opponent: npt.ArrayLike, names: Sequence[str] | npt.NDArray[np.str_]
+) -> float:
     """Mean over opponents of max(0, mean opponent payoff - mean own payoff), in the units of the payoffs.
 
     Args:
@@ -76,16 +91,25 @@ def pool_advantage(own: npt.ArrayLike, opponent: npt.ArrayLike, names: Sequence[
         names: `(B,)` which opponent it was; every opponent counts the same, however many episodes it played.
 
     Raises:
-        ValueError: If shapes differ, there is no episode, or a payoff is not finite; the message names the episode.
+        ValueError: If shapes differ, there is no episode, or a payoff is not finite; the message names the
+            episode.
     """
-    mine, theirs, who = np.asarray(own, dtype=np.float64), np.asarray(opponent, dtype=np.float64), np.asarray(names)
+    mine, theirs, who = (
+        np.asarray(own, dtype=np.float64),
+        np.asarray(opponent, dtype=np.float64),
+        np.asarray(names),
+    )
     if mine.ndim != 1 or mine.size == 0 or theirs.shape != mine.shape or who.shape != mine.shape:
         raise ValueError(
-            f"own, opponent and names have shapes {mine.shape}, {theirs.shape} and {who.shape}: one entry for each of at least one episode is needed"
+            f"own, opponent and names have shapes {mine.shape}, {theirs.shape} and {who.shape}: "
+            "one entry for each of at least one episode is needed"
         )
     bad = ~(np.isfinite(mine) & np.isfinite(theirs))
     if bad.any():
         row = int(np.argmax(bad))
-        raise ValueError(f"episode {row} against {who[row]!r} has payoffs {mine[row]} and {theirs[row]}: finite numbers are needed")
+        raise ValueError(
+            f"episode {row} against {str(who[row])!r} has payoffs {mine[row]} and {theirs[row]}: "
+            "finite numbers are needed"
+        )
     gap = theirs - mine
     return float(np.mean([max(0.0, float(gap[who == name].mean())) for name in np.unique(who)]))
