@@ -13,7 +13,7 @@ from torch import nn
 from sepo_grpo.errors import UserError
 
 # Attention and MLP of the language model; a vision tower beside it is left alone.
-TARGETS = r"^(?!.*vision).*\.(q_proj|k_proj|v_proj|o_proj|gate_proj|up_proj|down_proj)$"
+TARGETS = r"^(?!.*vision).*\.(q_proj|k_proj|v_proj|o_proj)$"
 
 
 def add_lora(model: nn.Module, rank: int, seed: int) -> PeftModel:

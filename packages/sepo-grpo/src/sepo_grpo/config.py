@@ -27,7 +27,7 @@ class RunConfig(BaseModel):
     device: str = "cpu"
     arm: Arm = "best_response"
 
-    steps: Annotated[int, Field(ge=0)] = 30
+    steps: Annotated[int, Field(ge=0)] = 25
     group_size: Annotated[int, Field(ge=2)] = 16
     groups: Count = 12
     lr: Positive = 5e-4
@@ -39,8 +39,8 @@ class RunConfig(BaseModel):
     lambda_externality: Share = 1.0
     invalid_cost: Share = 1.0
 
-    sft_steps: Annotated[int, Field(ge=0)] = 24
-    sft_lr: Positive = 1e-3
+    sft_steps: Annotated[int, Field(ge=0)] = 20
+    sft_lr: Positive = 2e-3
     sft_decisions: Count = 6000
 
     temperature: Positive = 1.0

@@ -1,5 +1,6 @@
 """A run at the terminal: checks, progress bars, Ctrl-C, and the table at the end."""
 
+import ctypes
 import sys
 from pathlib import Path
 from types import TracebackType
@@ -16,6 +17,9 @@ from sepo_grpo.errors import UserError, reject
 from sepo_grpo.measure import can_measure, result_tables
 from sepo_grpo.run import resumed_config, run
 
+M_TRIM_THRESHOLD, M_MMAP_THRESHOLD = -1, -3
+KEPT_BYTES = 2**30
+
 
 def session(config: RunConfig | None, folder: Path, progress: bool) -> None:
     """Runs or resumes a job and prints its result.
@@ -30,6 +34,7 @@ def session(config: RunConfig | None, folder: Path, progress: bool) -> None:
     elif (folder / "config.toml").exists():
         raise UserError(f"{str(folder)!r} already holds a run: go on with `--resume {folder}` or choose another --out")
     check(config)
+    keep_memory()
     transformers_logging.set_verbosity_error()
     transformers_logging.disable_progress_bar()
     notes = Console(stderr=True, highlight=False)
@@ -43,6 +48,15 @@ def session(config: RunConfig | None, folder: Path, progress: bool) -> None:
         notes.print(f"stopped; everything up to the last step is kept. Go on with: sepo-grpo --resume {folder}", markup=False)
         raise
     show(summary, folder)
+
+
+def keep_memory() -> None:
+    """Lets glibc keep freed memory: returning every large tensor's pages costs a sixth of a training step on CPU."""
+    if sys.platform == "linux":
+        libc = ctypes.CDLL(None)
+        if hasattr(libc, "mallopt"):  # glibc; other C libraries go without
+            libc.mallopt(M_TRIM_THRESHOLD, KEPT_BYTES)
+            libc.mallopt(M_MMAP_THRESHOLD, KEPT_BYTES)
 
 
 def check(config: RunConfig) -> None:
