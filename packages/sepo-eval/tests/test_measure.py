@@ -87,7 +87,15 @@ def test_measuring_twice_gives_the_same_row_and_records_that_add_up():
 def test_one_seed_is_not_enough_for_an_interval():
     game = get_game("ipd-v1")
     with pytest.raises(ValueError, match="at least 2"):
-        measure(game, "x", ScriptedPolicy(game, game.strategies["uniform"]), tables(game, "uniform"), preset="sepo", episodes=1, seed=0)
+        measure(
+            game,
+            "x",
+            ScriptedPolicy(game, game.strategies["uniform"]),
+            tables(game, "uniform"),
+            preset="sepo",
+            episodes=1,
+            seed=0,
+        )
 
 
 def test_tables_leave_out_what_applies_to_no_row():
@@ -96,7 +104,18 @@ def test_tables_leave_out_what_applies_to_no_row():
 
 
 def test_the_command_measures_writes_and_reports(tmp_path, capsys):
-    main(["scripted", "kuhn-v1", "--strategies", "equilibrium", "--episodes", "2", "--out", str(tmp_path / "summary.json")])
+    main(
+        [
+            "scripted",
+            "kuhn-v1",
+            "--strategies",
+            "equilibrium",
+            "--episodes",
+            "2",
+            "--out",
+            str(tmp_path / "summary.json"),
+        ]
+    )
     printed = capsys.readouterr().out
     assert "equilibrium" in printed
     main(["report", str(tmp_path)])

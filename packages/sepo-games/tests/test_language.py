@@ -66,7 +66,9 @@ def test_everything_else_is_rejected_with_a_kind(text, kind):
 
 
 def test_a_reply_cut_by_the_token_limit_counts_only_if_its_tag_was_closed():
-    assert KUHN.parse("ACTION: BET", OPEN, truncated=True) == Rejected("truncated", "cut by the token limit before the reply ended")
+    assert KUHN.parse("ACTION: BET", OPEN, truncated=True) == Rejected(
+        "truncated", "cut by the token limit before the reply ended"
+    )
     assert KUHN.parse("<action>BET</action> because", OPEN, truncated=True) == Parsed(1)
 
 
@@ -75,7 +77,24 @@ def test_a_reply_cut_by_the_token_limit_counts_only_if_its_tag_was_closed():
     st.lists(
         st.one_of(
             st.text(max_size=20),
-            st.sampled_from(["ACTION:", "action", "\n", "BET", "call", "FOLD", "<action>", "</action>", "<think>", "</think>", "not", "\ud800", "\x00", "**"]),
+            st.sampled_from(
+                [
+                    "ACTION:",
+                    "action",
+                    "\n",
+                    "BET",
+                    "call",
+                    "FOLD",
+                    "<action>",
+                    "</action>",
+                    "<think>",
+                    "</think>",
+                    "not",
+                    "\ud800",
+                    "\x00",
+                    "**",
+                ]
+            ),
         ),
         max_size=12,
     ),
@@ -109,7 +128,12 @@ def test_information_sets_are_as_many_as_the_prompts_show():
 
 def test_the_dilemmas_rules_name_all_four_outcomes_and_the_goal():
     system = IPD.render(IPD.infosets(0)[0].view)[0]["content"]
-    for cell in ("both COOPERATE 3, 3", "both DEFECT 1, 1", "you DEFECT, they COOPERATE 5, 0", "you COOPERATE, they DEFECT 0, 5"):
+    for cell in (
+        "both COOPERATE 3, 3",
+        "both DEFECT 1, 1",
+        "you DEFECT, they COOPERATE 5, 0",
+        "you COOPERATE, they DEFECT 0, 5",
+    ):
         assert cell in system
     assert "as many points in all rounds as you can" in system
 

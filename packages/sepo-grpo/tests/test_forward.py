@@ -71,7 +71,7 @@ def test_full_attention_takes_a_tree_and_a_sliding_window_does_not(llama):
 def test_a_cache_gives_the_logits_of_the_whole_prefix_however_it_was_filled(llama, rows, cache):
     prefixes = [prompt + reply for prompt, reply in rows]
     filled = cache(llama)
-    filled.next_logits([prompt for prompt in dict.fromkeys(p for p, _ in rows)])
+    filled.next_logits(list(dict.fromkeys(p for p, _ in rows)))
     mark = len(filled)
     for _ in range(2):  # the second time after the replies were forgotten
         logits = filled.next_logits(prefixes)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 from sepo_games import Request, ScriptedPolicy, get_game, play, read_policy, to_arrays
-from sepo_grpo.adapters import add_lora, adapter_off, fingerprint, merge
+from sepo_grpo.adapters import adapter_off, add_lora, fingerprint, merge
 from sepo_grpo.config import make_config
 from sepo_grpo.exact import exploit
 from sepo_grpo.nano import nano_model
@@ -123,7 +123,9 @@ def test_the_kl_is_zero_at_the_first_step_and_the_adapter_switched_off_is_the_sf
 
 def test_a_smoke_step_trains_the_auction_with_a_collusion_weight(lm):
     game = get_game("auction-v1")
-    config = make_config({"model": "nano", "groups": 2, "group_size": 4, "lambda_collusion": 2.0, "games": ("auction-v1",)})
+    config = make_config(
+        {"model": "nano", "groups": 2, "group_size": 4, "lambda_collusion": 2.0, "games": ("auction-v1",)}
+    )
     played = play_step(lm, game, config, 0)
     assert {e.match_up.pool for e in played.episodes} == {"train", "exploiter", "collusive"}
     assert played.log["collusion"] is not None

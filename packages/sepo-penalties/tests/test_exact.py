@@ -24,10 +24,7 @@ def kuhn_equilibrium(sf, alpha):
     """The equilibrium family: probability of pass or fold, bet or call, by card and betting."""
     bet = {"0": alpha, "1": 0.0, "2": 3 * alpha, "0pb": 0.0, "1pb": alpha + 1 / 3, "2pb": 1.0}
     answer = {"0p": 1 / 3, "1p": 0.0, "2p": 1.0, "0b": 0.0, "1b": 1 / 3, "2b": 1.0}
-    return [
-        sf.policy_from_dict(p, {k: (1 - v, v) for k, v in rows.items()})
-        for p, rows in enumerate((bet, answer))
-    ]
+    return [sf.policy_from_dict(p, {k: (1 - v, v) for k, v in rows.items()}) for p, rows in enumerate((bet, answer))]
 
 
 def random_policy(sf, player, rng, batch=()):
@@ -38,9 +35,7 @@ def random_policy(sf, player, rng, batch=()):
 def spiel_tabular(game, sf, policies):
     tabular = spiel_policy.TabularPolicy(game)
     for player, policy in enumerate(policies):
-        for name, actions, row in zip(
-            sf.infosets(player), sf.treeplexes[player].actions, policy, strict=True
-        ):
+        for name, actions, row in zip(sf.infosets(player), sf.treeplexes[player].actions, policy, strict=True):
             state = tabular.policy_for_key(name)
             state[:] = 0
             state[list(actions)] = row[: len(actions)]
@@ -77,9 +72,7 @@ def test_uniform_leduc_agrees_with_openspiel_and_the_published_value():
     assert ours == pytest.approx(pyspiel.nash_conv(game, pyspiel.UniformRandomPolicy(game)), abs=1e-9)
 
 
-@pytest.mark.parametrize(
-    ("name", "draws"), [("kuhn_poker", 20), ("kuhn_poker(players=3)", 5), ("leduc_poker", 2)]
-)
+@pytest.mark.parametrize(("name", "draws"), [("kuhn_poker", 20), ("kuhn_poker(players=3)", 5), ("leduc_poker", 2)])
 def test_random_policies_agree_with_openspiel(name, draws):
     game = pyspiel.load_game(name)
     sf = SequenceForm.from_game(game)
@@ -103,9 +96,7 @@ def test_a_batch_equals_a_loop(kuhn):
     batch = nash_conv(kuhn, policies)
     assert batch.shape == (3, 4)
     for i, j in product(range(3), range(4)):
-        assert batch[i, j] == pytest.approx(
-            float(nash_conv(kuhn, [policies[0][i, 0], policies[1][j]])), abs=1e-12
-        )
+        assert batch[i, j] == pytest.approx(float(nash_conv(kuhn, [policies[0][i, 0], policies[1][j]])), abs=1e-12)
 
 
 @settings(max_examples=50, deadline=None)

@@ -48,10 +48,7 @@ def random_policy(sf, player, rng):
 def equilibrium(sf, alpha=0.2):
     first = {"0": alpha, "1": 0.0, "2": 3 * alpha, "0pb": 0.0, "1pb": alpha + 1 / 3, "2pb": 1.0}
     second = {"0p": 1 / 3, "1p": 0.0, "2p": 1.0, "0b": 0.0, "1b": 1 / 3, "2b": 1.0}
-    return [
-        sf.policy_from_dict(p, {k: (1 - v, v) for k, v in rows.items()})
-        for p, rows in enumerate((first, second))
-    ]
+    return [sf.policy_from_dict(p, {k: (1 - v, v) for k, v in rows.items()}) for p, rows in enumerate((first, second))]
 
 
 def around(policy, width):

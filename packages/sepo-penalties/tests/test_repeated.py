@@ -157,11 +157,7 @@ def repeated_value(game, first, second):
             plays[0][t][0 if last is None else 2 * last[0] + last[1], 0],
             plays[1][t][0 if last is None else 2 * last[1] + last[0], 0],
         ]
-        return sum(
-            rows[0][a] * rows[1][b] * (PD[1, 0, 0, a, b] + walk(t + 1, (a, b)))
-            for a in (0, 1)
-            for b in (0, 1)
-        )
+        return sum(rows[0][a] * rows[1][b] * (PD[1, 0, 0, a, b] + walk(t + 1, (a, b))) for a in (0, 1) for b in (0, 1))
 
     return walk(0, None)
 

@@ -39,9 +39,7 @@ seeds = st.integers(0, 10**6)
 @given(seeds, st.booleans(), st.sampled_from(["return_to_go", "immediate"]))
 def test_the_total_is_the_payoff_minus_the_weighted_parts(seed, gate, credit):
     parts = SepoReward(WEIGHTS, 0.3, gate, credit)(random_batch(seed))
-    weighted = (
-        0.7 * parts.exploitability + 1.3 * parts.collusion + 0.4 * parts.externality + 2.0 * parts.invalid
-    )
+    weighted = 0.7 * parts.exploitability + 1.3 * parts.collusion + 0.4 * parts.externality + 2.0 * parts.invalid
     np.testing.assert_allclose(parts.total, parts.payoff - weighted, atol=1e-12)
 
 
@@ -81,9 +79,7 @@ def test_relabelling_players_and_reordering_episodes_change_nothing(seed):
     reward = SepoReward(WEIGHTS, 0.3)
     np.testing.assert_allclose(reward(swapped).total, reward(batch).total, atol=1e-12)
     order = np.random.default_rng(seed).permutation(len(batch.group))
-    arrays = {
-        f: getattr(batch, f)[order] for f in EpisodeBatch.__dataclass_fields__ if f != "outsiders_declared"
-    }
+    arrays = {f: getattr(batch, f)[order] for f in EpisodeBatch.__dataclass_fields__ if f != "outsiders_declared"}
     np.testing.assert_allclose(
         reward(EpisodeBatch(**arrays, outsiders_declared=True)).total, reward(batch).total[order], atol=1e-12
     )
@@ -96,9 +92,7 @@ def test_a_batch_equals_its_episodes_one_by_one(seed):
     total = SepoReward(WEIGHTS, 0.3)(batch).total
     for i in range(len(batch.group)):
         arrays = {
-            f: getattr(batch, f)[i : i + 1]
-            for f in EpisodeBatch.__dataclass_fields__
-            if f != "outsiders_declared"
+            f: getattr(batch, f)[i : i + 1] for f in EpisodeBatch.__dataclass_fields__ if f != "outsiders_declared"
         }
         alone = SepoReward(WEIGHTS, 0.3)(EpisodeBatch(**arrays, outsiders_declared=True)).total
         np.testing.assert_allclose(alone[0], total[i], atol=1e-12)
@@ -149,9 +143,7 @@ def test_a_penalty_shared_by_a_group_changes_no_advantage(seed, penalty):
 def test_leave_one_out_is_g_over_g_minus_one_times_the_centred_return_on_full_groups(seed, g):
     rewards, groups = np.random.default_rng(seed).normal(size=(3 * g, 4)), np.repeat([0, 1, 2], g)
     out = group_advantages(rewards, groups)
-    np.testing.assert_allclose(
-        out, g / (g - 1) * group_advantages(rewards, groups, baseline="mean"), atol=1e-12
-    )
+    np.testing.assert_allclose(out, g / (g - 1) * group_advantages(rewards, groups, baseline="mean"), atol=1e-12)
 
 
 def test_z_scores_are_those_of_the_reference_sheet():

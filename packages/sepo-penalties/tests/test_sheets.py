@@ -143,9 +143,7 @@ def walked(game, tables):
         total = np.zeros(2)
         for k in product(*map(range, types)):
             for a in product(*map(range, actions)):
-                weight = np.prod(
-                    [game.type_probs[p][k[p]] * plays[p][t][places[p], k[p], a[p]] for p in (0, 1)]
-                )
+                weight = np.prod([game.type_probs[p][k[p]] * plays[p][t][places[p], k[p], a[p]] for p in (0, 1)])
                 total += weight * (game.payoffs[:, k[0], k[1], a[0], a[1]] + walk(t + 1, a))
         return total
 

@@ -115,7 +115,11 @@ def sample_everywhere(game: Game, policy: Policy, seed: int, retries: int, n: in
     waiting = [(prompt, visit) for prompt in infosets for visit in range(n)]
     for attempt in range(retries + 1):
         requests = [
-            Request(game.render(infosets[prompt].view), (seed, places[prompt], visit, attempt, TOP_UP_KEY), infosets[prompt].view)
+            Request(
+                game.render(infosets[prompt].view),
+                (seed, places[prompt], visit, attempt, TOP_UP_KEY),
+                infosets[prompt].view,
+            )
             for prompt, visit in waiting
         ]
         rejected = []
@@ -158,7 +162,9 @@ def _named(game: Game, seat: int, table: npt.NDArray[np.float64]) -> dict[str, d
     }
 
 
-def _row(game: Game, row: str, played: Sequence[Episode], read: Sequence[ReadPolicy] | None, counts: list[Counts]) -> Row:
+def _row(
+    game: Game, row: str, played: Sequence[Episode], read: Sequence[ReadPolicy] | None, counts: list[Counts]
+) -> Row:
     batch = EpisodeBatch(**to_arrays(played))
     own, other = batch.payoffs.sum(axis=1).T / batch.rounds
     pool, seeds = batch.pool, batch.group
@@ -175,7 +181,9 @@ def _row(game: Game, row: str, played: Sequence[Episode], read: Sequence[ReadPol
     values: dict[str, Estimate | None] = {
         "payoff": mean(own, "train"),
         "pool_advantage": clipped_advantage(gaps, CONFIDENCE) if gaps else None,
-        "collusion": mean(collusion(batch).collusion.sum(axis=1) / batch.rounds, "collusive") if game.outsiders else None,
+        "collusion": mean(collusion(batch).collusion.sum(axis=1) / batch.rounds, "collusive")
+        if game.outsiders
+        else None,
         "externality": None if game.zero_sum else mean(externality(batch).sum(axis=1) / batch.rounds, "train"),
         "invalid_share": share(rejected, len(steps), CONFIDENCE),
         "opponent_surplus": surplus,
@@ -189,7 +197,12 @@ def _row(game: Game, row: str, played: Sequence[Episode], read: Sequence[ReadPol
         for end in ("low", "high")
     }
     return Row(
-        game=game.name, row=row, n=len(played), exploitability_kind="interval" if read is None else "exact", **fields, **bounds
+        game=game.name,
+        row=row,
+        n=len(played),
+        exploitability_kind="interval" if read is None else "exact",
+        **fields,
+        **bounds,
     )
 
 

@@ -37,7 +37,9 @@ def clustered_mean(values: Array, clusters: npt.NDArray[np.int64], confidence: f
     if not 0 < confidence < 1:
         raise ValueError(f"confidence is {confidence}: it must lie strictly between 0 and 1")
     if len(values) == 0 or len(values) != len(clusters):
-        raise ValueError(f"{len(values)} values and {len(clusters)} cluster labels: equally many and at least one are needed")
+        raise ValueError(
+            f"{len(values)} values and {len(clusters)} cluster labels: equally many and at least one are needed"
+        )
     if not np.isfinite(values).all():
         raise ValueError(f"value {int(np.argmin(np.isfinite(values)))} is not finite")
     labels, index = np.unique(clusters, return_inverse=True)

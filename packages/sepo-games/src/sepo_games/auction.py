@@ -77,7 +77,10 @@ class AuctionState:
 
     def information_state_string(self, player: int) -> str:
         """Own values and both bids of every round from the player's side, then the own value now."""
-        past = " ".join(f"{VALUES[v[player]]}:{BIDS[b[player]]}{BIDS[b[1 - player]]}{'wl'[w != player]}" for v, b, w in self.finished)
+        past = " ".join(
+            f"{VALUES[v[player]]}:{BIDS[b[player]]}{BIDS[b[1 - player]]}{'wl'[w != player]}"
+            for v, b, w in self.finished
+        )
         now = "" if self.values is None else f" {VALUES[self.values[player]]}"
         return past + now
 
@@ -188,7 +191,10 @@ class Auction:
     def repeated_form(self) -> dict[str, Any]:
         """Stage payoffs `(2, 2, 2, 3, 3)` by values and bids, value probabilities and rounds, for exact best responses."""
         payoffs = [
-            [[[[self.expected((v, w), (a, b)).players[i] for b in range(3)] for a in range(3)] for w in (0, 1)] for v in (0, 1)]
+            [
+                [[[self.expected((v, w), (a, b)).players[i] for b in range(3)] for a in range(3)] for w in (0, 1)]
+                for v in (0, 1)
+            ]
             for i in (0, 1)
         ]
         return {"payoffs": payoffs, "type_probs": ([0.5, 0.5], [0.5, 0.5]), "rounds": self.rounds}
@@ -212,7 +218,9 @@ class Auction:
         for seat in (0, 1):
             views = [AuctionView(seat, v, (), ()) for v in (0, 1)]
             for past in range(1, self.rounds):
-                views += [AuctionView(seat, v, (a,) * past, (b,) * past) for a, b, v in product(range(3), range(3), (0, 1))]
+                views += [
+                    AuctionView(seat, v, (a,) * past, (b,) * past) for a, b, v in product(range(3), range(3), (0, 1))
+                ]
             result.append(tuple(InfoSet(self.key(view), view, view.legal) for view in views))
         return tuple(result)
 
@@ -234,14 +242,18 @@ class Auction:
         past = f"Last round: you {WORDS[last[0]]}, they {WORDS[last[1]]}." if last else "No round played yet."
         return (
             {"role": "system", "content": self._rules()},
-            {"role": "user", "content": f"{past} Round {current} of {self.rounds}. The item is worth {VALUES[value]} to you."},
+            {
+                "role": "user",
+                "content": f"{past} Round {current} of {self.rounds}. The item is worth {VALUES[value]} to you.",
+            },
         )
 
     def _rules(self) -> str:
         bids = ", ".join(f"{word} = {bid}" for word, bid in zip(WORDS, BIDS, strict=True))
         loss = "the item's worth minus the bid" + (", at least 0" if self.preset == "paper" else "")
         return (
-            f"A sealed-bid auction of {self.rounds} rounds against one rival. Each round an item is worth {VALUES[0]} or {VALUES[1]} to each of you, at random. "
+            f"A sealed-bid auction of {self.rounds} rounds against one rival. "
+            f"Each round an item is worth {VALUES[0]} or {VALUES[1]} to each of you, at random. "
             f"Both bid at once: {bids}. The higher bid wins and pays its bid; a coin decides ties. The winner earns {loss}; the loser earns 0. "
             "Earn as much in all rounds as you can. Reply with 'ACTION: ' and your choice."
         )

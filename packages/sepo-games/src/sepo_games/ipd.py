@@ -160,7 +160,9 @@ class Ipd:
         """The ledger line of a round."""
         realised = Alternative(self.payoffs(joint), ())
         harmless = tuple(
-            Alternative(self.payoffs(_replaced(joint, seat, COOPERATE)), ()) if joint[1 - seat] == COOPERATE else realised
+            Alternative(self.payoffs(_replaced(joint, seat, COOPERATE)), ())
+            if joint[1 - seat] == COOPERATE
+            else realised
             for seat in (0, 1)
         )
         return Entry(realised.players, (), realised, (realised, realised), harmless)

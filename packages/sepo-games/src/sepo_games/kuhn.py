@@ -133,7 +133,9 @@ class Kuhn:
             if getattr(self, field) < 1:
                 raise ValueError(f"Kuhn poker: {field} = {getattr(self, field)} is not allowed: it must be at least 1")
         if self.ante != self.bet:
-            raise ValueError(f"Kuhn poker: ante {self.ante} and bet {self.bet} differ, but the known value -ante/18 needs them equal")
+            raise ValueError(
+                f"Kuhn poker: ante {self.ante} and bet {self.bet} differ, but the known value -ante/18 needs them equal"
+            )
 
     @property
     def rounds(self) -> int:
@@ -199,7 +201,10 @@ class Kuhn:
         """Rules, then the hand, the card last so that prompts share as long a beginning as they can."""
         return (
             {"role": "system", "content": self._rules()},
-            {"role": "user", "content": f"{_BETTING[view.betting]} {self._choice(view)} Your card: {CARDS[view.card]}."},
+            {
+                "role": "user",
+                "content": f"{_BETTING[view.betting]} {self._choice(view)} Your card: {CARDS[view.card]}.",
+            },
         )
 
     def _choice(self, view: KuhnView) -> str:
@@ -241,5 +246,3 @@ _BETTING: dict[str, str] = {
     "b": "You act second. The other chose BET.",
     "pb": "You chose PASS. The other chose BET.",
 }
-
-

@@ -65,7 +65,11 @@ def kuhn_strategies(preset: str) -> Mapping[str, Strategy]:
 
 def kuhn_pools(preset: str) -> Mapping[str, tuple[str, ...]]:
     """Opponents by pool; no collusive pool, since nobody stands outside the game."""
-    return {"train": ("nash", "tight-passive", "loose-aggressive"), "exploiter": ("nash", "always-bet"), "collusive": ()}
+    return {
+        "train": ("nash", "tight-passive", "loose-aggressive"),
+        "exploiter": ("nash", "always-bet"),
+        "collusive": (),
+    }
 
 
 def kuhn_mixture(preset: str) -> tuple[tuple[str, float], ...]:

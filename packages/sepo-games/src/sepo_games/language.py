@@ -18,7 +18,26 @@ _OPEN_THINKING = re.compile(r"<think(?:ing)?>.*", re.DOTALL | re.IGNORECASE)
 _TAG = re.compile(r"<action>(.*?)</action>", re.DOTALL | re.IGNORECASE)
 _LINE = re.compile(r"^\W*action\W*:(.*)$", re.IGNORECASE)
 _WORD = re.compile(r"\w+(?:['\u2019]\w+)?")
-_NEGATIONS = frozenset("not no never dont don't don\u2019t cannot can't can\u2019t wont won't won\u2019t neither nor without avoid".split())
+_NEGATIONS = frozenset(
+    [
+        "not",
+        "no",
+        "never",
+        "dont",
+        "don't",
+        "don’t",
+        "cannot",
+        "can't",
+        "can’t",
+        "wont",
+        "won't",
+        "won’t",
+        "neither",
+        "nor",
+        "without",
+        "avoid",
+    ]
+)
 
 
 def parse(text: str, legal: Mapping[str, int], words: Sequence[str], truncated: bool = False) -> Parsed | Rejected:

@@ -206,12 +206,12 @@ def _ask(waiting: Sequence[_Live], learner: Policy, retries: int) -> list[dict[s
     ]
     open_steps = list(range(len(waiting)))
     for attempt in range(retries + 1):
-        requests = [
-            Request(steps[i]["messages"], _request_key(waiting[i], attempt), views[i]) for i in open_steps
-        ]
+        requests = [Request(steps[i]["messages"], _request_key(waiting[i], attempt), views[i]) for i in open_steps]
         replies = learner.replies(requests) if requests else []
         if len(replies) != len(requests):
-            raise ValueError(f"the policy gave {len(replies)} replies to {len(requests)} requests: one for each is needed")
+            raise ValueError(
+                f"the policy gave {len(replies)} replies to {len(requests)} requests: one for each is needed"
+            )
         rejected = []
         for i, reply in zip(open_steps, replies, strict=True):
             verdict = waiting[i].match_up.game.parse(reply.text, views[i], reply.truncated)

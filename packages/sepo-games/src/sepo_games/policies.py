@@ -62,7 +62,9 @@ def read_policy(game: Game, seat: int, scorer: Scorer, retries: int = 1) -> Read
         said = np.exp(np.asarray(scores, dtype=np.float64))
         mass[i] = said.sum()
         if not mass[i] <= 1 + 1e-4:
-            raise ValueError(f"information set {infoset.key!r}: the replies' probabilities add up to {mass[i]}, which is not at most 1")
+            raise ValueError(
+                f"information set {infoset.key!r}: the replies' probabilities add up to {mass[i]}, which is not at most 1"
+            )
         rejected = max(0.0, 1 - mass[i])
         said *= min(1.0, 1 / mass[i]) if mass[i] > 1 else 1.0
         probs[i, list(infoset.legal)] = said * sum(rejected**k for k in range(retries + 1))
@@ -77,7 +79,9 @@ def strategy_policy(game: Game, seat: int, strategy: Strategy) -> ReadPolicy:
         ValueError: If the strategy looks at more of the history than the prompt's information sets show.
     """
     if not strategy.markov:
-        raise ValueError(f"the strategy depends on more of the history than an information set of {game.name} shows: it has no table")
+        raise ValueError(
+            f"the strategy depends on more of the history than an information set of {game.name} shows: it has no table"
+        )
     infosets = game.infosets(seat)
     probs = np.array([strategy.probs(infoset.view) for infoset in infosets], dtype=np.float64)
     return ReadPolicy(tuple(infoset.key for infoset in infosets), probs, np.ones(len(infosets)))

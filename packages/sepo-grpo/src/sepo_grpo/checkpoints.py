@@ -30,7 +30,11 @@ def save_step(root: Path, model: PeftModel, optimiser: torch.optim.Adam, step: i
     def fill(target: Path) -> None:
         model.save_pretrained(target)
         save_file(_flatten(optimiser), target / OPTIMISER)
-        meta = {"step": step, "sft_sha256": base, "versions": {n: version(n) for n in ("sepo-grpo", "torch", "transformers", "peft")}}
+        meta = {
+            "step": step,
+            "sft_sha256": base,
+            "versions": {n: version(n) for n in ("sepo-grpo", "torch", "transformers", "peft")},
+        }
         (target / META).write_text(json.dumps(meta, indent=2))
 
     write_folder(folder, fill)
@@ -61,7 +65,9 @@ def load_step(folder: Path, model: PeftModel, optimiser: torch.optim.Adam, base:
             )
         load_lora(model, folder)
     except (OSError, ValueError, KeyError) as error:
-        raise UserError(f"the checkpoint {folder} is incomplete or damaged ({error}): remove it and resume from the one before") from error
+        raise UserError(
+            f"the checkpoint {folder} is incomplete or damaged ({error}): remove it and resume from the one before"
+        ) from error
     _restore(optimiser, state)
     return int(meta["step"])
 

@@ -25,7 +25,7 @@ app = App(
 
 
 @app.default
-def train(  # noqa: PLR0917
+def train(
     *,
     games: Annotated[tuple[str, ...] | None, Parameter(consume_multiple=True, negative="")] = None,
     model: str | None = None,
@@ -96,7 +96,9 @@ def train(  # noqa: PLR0917
     if resume is not None:
         clash = sorted(name for name, value in given.items() if value is not None)
         if clash or out or config:
-            names = ", ".join("--" + n.replace("_", "-") for n in clash + ["out"] * bool(out) + ["config"] * bool(config))
+            names = ", ".join(
+                "--" + n.replace("_", "-") for n in clash + ["out"] * bool(out) + ["config"] * bool(config)
+            )
             raise UserError(f"--resume goes on with the run's own settings: leave out {names}")
         session(None, resume, progress=not no_progress)
         return

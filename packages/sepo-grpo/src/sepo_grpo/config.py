@@ -1,10 +1,10 @@
 """Everything a run can be told, as one validated object; it is the command line, the TOML file and `config.toml` at once."""
 
-import tomllib
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args
 
 import tomli_w
+import tomllib
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from sepo_grpo.errors import UserError, reject
@@ -76,7 +76,9 @@ def make_config(given: dict[str, Any], file: Path | None = None) -> RunConfig:
     except ValidationError as error:
         first = error.errors()[0]
         name = ".".join(map(str, first["loc"]))
-        raise UserError(f"{name} = {first['input']!r} is not allowed: {first['msg'][0].lower()}{first['msg'][1:]}") from error
+        raise UserError(
+            f"{name} = {first['input']!r} is not allowed: {first['msg'][0].lower()}{first['msg'][1:]}"
+        ) from error
 
 
 def _read(file: Path) -> dict[str, Any]:

@@ -84,4 +84,6 @@ def write_folder(path: Path, fill: Callable[[Path], None]) -> None:
         finally:
             shutil.rmtree(unfinished, ignore_errors=True)
     except OSError as error:
-        raise UserError(f"{path} cannot be written: {error.strerror}. Free some space or choose another --out.") from error
+        raise UserError(
+            f"{path} cannot be written: {error.strerror}. Free some space or choose another --out."
+        ) from error

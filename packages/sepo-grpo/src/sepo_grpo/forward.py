@@ -127,7 +127,12 @@ def padded_logprobs(model: nn.Module, rows: Sequence[Row], temperature: float = 
 def supports_tree(model: nn.Module) -> bool:
     """Whether `tree_logprobs` equals `padded_logprobs` for this model, found by trying a small tree with forks."""
     prompt = tuple(range(3, 40))
-    rows: list[Row] = [(prompt + (5, 6), (7, 8, 9)), (prompt + (5, 6), (7, 9)), (prompt + (6,), (8, 8)), (prompt, (4, 5, 3))]
+    rows: list[Row] = [
+        (prompt + (5, 6), (7, 8, 9)),
+        (prompt + (5, 6), (7, 9)),
+        (prompt + (6,), (8, 8)),
+        (prompt, (4, 5, 3)),
+    ]
     try:
         tree = tree_logprobs(model, rows)
     except (TypeError, ValueError, RuntimeError, IndexError, AttributeError):

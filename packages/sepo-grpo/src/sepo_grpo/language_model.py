@@ -32,7 +32,9 @@ class LanguageModel:
     _prompts: dict[tuple[tuple[str, str], ...], Ids] = field(default_factory=dict, repr=False, compare=False)
 
     @classmethod
-    def of(cls, name: str, model: nn.Module, tokenizer: PreTrainedTokenizerBase, stop: Iterable[int]) -> "LanguageModel":
+    def of(
+        cls, name: str, model: nn.Module, tokenizer: PreTrainedTokenizerBase, stop: Iterable[int]
+    ) -> "LanguageModel":
         """Puts a model into evaluation mode and finds out which forward pass is right for it."""
         model.eval()
         return cls(name, model, tokenizer, tuple(dict.fromkeys(stop)), supports_tree(model))

@@ -66,7 +66,8 @@ def policy_loss(
         beta: Weight of the KL to the reference, >= 0, in payoff units per nat.
 
     Returns:
-        The loss, and `kl` (nats per decision), `invalid` (probability of a rejected reply, mean over information sets) and `clip_share` (share of samples' tokens outside the clip range).
+        The loss, and to log: `kl` (nats per decision), `invalid` (probability of a rejected reply, mean over information
+        sets) and `clip_share` (share of samples' tokens outside the clip range).
     """
     lengths = torch.tensor([len(row) for row in logprobs], device=logprobs[0].device)
     new = torch.cat(list(logprobs))

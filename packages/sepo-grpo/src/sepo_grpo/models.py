@@ -44,7 +44,9 @@ def load_pretrained(name: str, source: str, device: str) -> LanguageModel:
     """Loads a model and its tokenizer from a folder or a Hugging Face id, in float32 on CPU and bfloat16 elsewhere."""
     try:
         tokenizer = AutoTokenizer.from_pretrained(source)
-        model: Any = AutoModelForCausalLM.from_pretrained(source, dtype=torch.float32 if device == "cpu" else torch.bfloat16)
+        model: Any = AutoModelForCausalLM.from_pretrained(
+            source, dtype=torch.float32 if device == "cpu" else torch.bfloat16
+        )
     except (OSError, ValueError) as error:
         raise UserError(_not_found(name, source)) from error
     model.to(torch.device(device))

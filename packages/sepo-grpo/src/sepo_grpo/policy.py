@@ -74,7 +74,8 @@ class LmPolicy:
             known = self._distributions(sorted(prefixes, key=lambda prefix: (len(prefix), prefix)))
             for of in rows:
                 scores = [
-                    sum(float(known[prompt + reply[:k]][token]) for k, token in enumerate(reply)) for prompt, reply in of
+                    sum(float(known[prompt + reply[:k]][token]) for k, token in enumerate(reply))
+                    for prompt, reply in of
                 ]
                 result.append(np.array(scores, dtype=np.float64))
         return result

@@ -67,9 +67,7 @@ def prompt_texts(games: list[Game]) -> list[str]:
     return texts
 
 
-def _measure(
-    lm: LanguageModel, row: str, games: list[Game], config: RunConfig, folder: Path, report: Report
-) -> None:
+def _measure(lm: LanguageModel, row: str, games: list[Game], config: RunConfig, folder: Path, report: Report) -> None:
     if can_measure():
         report(f"measure {row}", 0, 1, {})
         measure_model(lm, row, games, config, folder)

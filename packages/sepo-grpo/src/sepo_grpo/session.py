@@ -45,7 +45,9 @@ def session(config: RunConfig | None, folder: Path, progress: bool) -> None:
         with Bars(notes, progress and sys.stderr.isatty()) as bars:
             summary = run(config, folder, bars.show)
     except KeyboardInterrupt:
-        notes.print(f"stopped; everything up to the last step is kept. Go on with: sepo-grpo --resume {folder}", markup=False)
+        notes.print(
+            f"stopped; everything up to the last step is kept. Go on with: sepo-grpo --resume {folder}", markup=False
+        )
         raise
     show(summary, folder)
 
@@ -71,7 +73,9 @@ def check(config: RunConfig) -> None:
     try:
         torch.empty(0, device=config.device)
     except (RuntimeError, AssertionError) as error:
-        raise UserError(f"device {config.device!r} is not usable here: choose cpu, or cuda where a GPU is present") from error
+        raise UserError(
+            f"device {config.device!r} is not usable here: choose cpu, or cuda where a GPU is present"
+        ) from error
 
 
 def show(summary: dict[str, Any], folder: Path) -> None:
@@ -103,7 +107,9 @@ class Bars:
         self._progress.start()
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         """Stops drawing."""
         self._progress.stop()
 
@@ -117,5 +123,7 @@ class Bars:
 def note(line: dict[str, Any]) -> str:
     """A few words on a line of metrics."""
     if "games" in line:
-        return "  ".join(f"{name}: surplus {log['surplus']:+.3f} payoff {log['payoff']:+.3f}" for name, log in line["games"].items())
+        return "  ".join(
+            f"{name}: surplus {log['surplus']:+.3f} payoff {log['payoff']:+.3f}" for name, log in line["games"].items()
+        )
     return f"loss {line['loss']:.3f}" if "loss" in line else ""

@@ -53,7 +53,9 @@ def sft_loss(lm: LanguageModel, data: WeightedRows) -> Tensor:
     return -(torch.stack([row.sum() for row in logprobs]) * data.weights.to(logprobs[0])).sum()
 
 
-def train_sft(lm: LanguageModel, train: Sequence[WeightedRows], steps: int, lr: float, log: Callable[[int, float], None]) -> None:
+def train_sft(
+    lm: LanguageModel, train: Sequence[WeightedRows], steps: int, lr: float, log: Callable[[int, float], None]
+) -> None:
     """Trains the model's trainable parameters in place; the learning rate warms up, then falls linearly to a tenth.
 
     Args:

@@ -61,7 +61,9 @@ def play_step(lm: LanguageModel, game: Game, config: RunConfig, step: int) -> Pl
     policy = LmPolicy(lm, config.temperature, config.max_tokens)
     tables = [read_policy(game, seat, policy.score, config.retries) for seat in range(game.num_players())]
     exploitation = exploit(game, tables)
-    plan = plan_step(game, pools(game, config.preset, config.arm, exploitation.strategy), config.groups, config.group_size)
+    plan = plan_step(
+        game, pools(game, config.preset, config.arm, exploitation.strategy), config.groups, config.group_size
+    )
     episodes = play(plan, policy, step_seed(config.seed, step), config.retries)
     batch = EpisodeBatch(**to_arrays(episodes))
     weights = pool_weights(list(batch.pool))
@@ -121,7 +123,10 @@ def merge_rows(
                 sample[int(value < 0)] += value
                 sample[2] += weight
     canonical = [
-        [(lm.prompt_ids(game.render(infoset.view)), lm.reply_ids(game.reply(infoset.view, action))) for action in infoset.legal]
+        [
+            (lm.prompt_ids(game.render(infoset.view)), lm.reply_ids(game.reply(infoset.view, action)))
+            for action in infoset.legal
+        ]
         for infoset in distinct_prompts(game)
     ]
     table = torch.tensor([sums[row] for row in dict.fromkeys([*sums, *(row for of in canonical for row in of)])])
@@ -149,7 +154,12 @@ def distinct_prompts(game: Game) -> list[InfoSet]:
 
 
 def step_log(
-    batch: EpisodeBatch, parts: Parts, weights: Array, advantages: Array, exploitation: Exploitation, tables: Sequence[ReadPolicy]
+    batch: EpisodeBatch,
+    parts: Parts,
+    weights: Array,
+    advantages: Array,
+    exploitation: Exploitation,
+    tables: Sequence[ReadPolicy],
 ) -> dict[str, float | None]:
     """Per-round means of the step's quantities; payoff and penalties over the pool they belong to."""
     rounds = batch.rounds[0]

@@ -26,7 +26,11 @@ KEEP_EVERY = 20
 
 
 def train(
-    sft: LanguageModel, games: Sequence[Game], config: RunConfig, folder: Path, report: Callable[[int, dict[str, Any]], None]
+    sft: LanguageModel,
+    games: Sequence[Game],
+    config: RunConfig,
+    folder: Path,
+    report: Callable[[int, dict[str, Any]], None],
 ) -> LanguageModel:
     """Trains a fresh adapter on the SFT policy, or goes on from the newest checkpoint in the folder.
 

@@ -35,7 +35,11 @@ class ReferenceScores:
 
 
 def update(
-    lm: LanguageModel, optimiser: torch.optim.Optimizer, batches: Sequence[MergedRows], reference: ReferenceScores, config: RunConfig
+    lm: LanguageModel,
+    optimiser: torch.optim.Optimizer,
+    batches: Sequence[MergedRows],
+    reference: ReferenceScores,
+    config: RunConfig,
 ) -> dict[str, float]:
     """Takes one step down the summed loss of all games and returns numbers to log.
 

@@ -94,15 +94,11 @@ def group_advantages(
     bad = ~np.isfinite(table) & steps
     if bad.any():
         row, column = np.argwhere(bad)[0].tolist()
-        raise ValueError(
-            f"the reward of row {row} (group {labels[row]}), column {column} is {table[row, column]}"
-        )
+        raise ValueError(f"the reward of row {row} (group {labels[row]}), column {column} is {table[row, column]}")
 
     if not np.isfinite(weights).all():
         row = int(np.argmax(~np.isfinite(weights)))
-        raise ValueError(
-            f"the weight of row {row} (group {labels[row]}) is {weights[row]}: a finite number is needed"
-        )
+        raise ValueError(f"the weight of row {row} (group {labels[row]}) is {weights[row]}: a finite number is needed")
     for name, number in (("ddof", ddof), ("eps", eps), ("sd_floor", sd_floor)):
         if not np.isfinite(number) or number < 0:
             raise ValueError(f"{name} = {number} is not allowed: a finite number of at least 0 is needed")
@@ -121,19 +117,13 @@ def group_advantages(
         centred = credited
     centred = np.where(counted, centred, 0.0)
     if scale != "none":
-        spread = (
-            _group_sd(centred, counted, index, ddof)
-            if scale == "group"
-            else _batch_sd(centred, counted, ddof)
-        )
+        spread = _group_sd(centred, counted, index, ddof) if scale == "group" else _batch_sd(centred, counted, ddof)
         floor = np.maximum(spread, sd_floor)
         centred = np.where((spread > eps) & (floor > 0), centred / np.where(floor > 0, floor, 1.0), 0.0)
     return centred * weights[:, None]
 
 
-def _shaped(
-    name: str, given: npt.ArrayLike | None, shape: tuple[int, ...], default: float
-) -> npt.NDArray[np.generic]:
+def _shaped(name: str, given: npt.ArrayLike | None, shape: tuple[int, ...], default: float) -> npt.NDArray[np.generic]:
     array = np.full(shape, default) if given is None else np.asarray(given)
     if array.shape != shape:
         raise ValueError(f"{name} has shape {array.shape}: {shape} is needed")

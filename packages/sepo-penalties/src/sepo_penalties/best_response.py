@@ -48,9 +48,7 @@ def realisation_plan(sf: SequenceForm, policy: Array, player: int) -> Array:
 
 def _plans(sf: SequenceForm, policies: Sequence[npt.ArrayLike]) -> list[Array]:
     if len(policies) != sf.num_players:
-        raise ValueError(
-            f"{len(policies)} policies were given: one for each of the {sf.num_players} players is needed"
-        )
+        raise ValueError(f"{len(policies)} policies were given: one for each of the {sf.num_players} players is needed")
     return [realisation_plan(sf, sf.check_policy(p, policy), p) for p, policy in enumerate(policies)]
 
 

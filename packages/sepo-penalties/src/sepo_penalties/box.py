@@ -124,8 +124,7 @@ def least_plan(sf: SequenceForm, box: Box, seat: int) -> tuple[float, Array]:
     )
     if not solved.success or solved.fun is None or solved.x is None:
         raise ValueError(
-            f"the linear program over the box of seat {seat} failed, so the box holds no policy: "
-            f"{solved.message}"
+            f"the linear program over the box of seat {seat} failed, so the box holds no policy: {solved.message}"
         )
     return float(solved.fun), np.asarray(solved.x[:n], dtype=np.float64)
 
@@ -181,9 +180,7 @@ def relaxed_response(sf: SequenceForm, box: Box, seat: int) -> float:
     shape = (rival.num_sequences, own.num_sequences)
     bounds = [float(payoffs.max())]
     for shift in (0.0, float(payoffs.min()), float(payoffs.max())):
-        gain = sparse.coo_array(
-            (sf.chance * (payoffs - shift), (sf.last[other], sf.last[seat])), shape=shape
-        ).toarray()
+        gain = sparse.coo_array((sf.chance * (payoffs - shift), (sf.last[other], sf.last[seat])), shape=shape).toarray()
         for i in reversed(range(len(own.infosets))):
             offset, (low, high) = own.offsets[i], box[i]
             gain[:, own.parents[i]] += _extremes(gain[:, offset : offset + len(low)], low, high)

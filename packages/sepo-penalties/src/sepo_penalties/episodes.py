@@ -90,8 +90,7 @@ class EpisodeBatch:
                 if wrong.any():
                     row, column = np.argwhere(wrong)[0].tolist()
                     raise ValueError(
-                        f"{field.name} of episode {row}, step {column} is not finite: "
-                        f"{array[row, column].tolist()}"
+                        f"{field.name} of episode {row}, step {column} is not finite: {array[row, column].tolist()}"
                     )
         for name, bad in (
             ("learner", (self.learner < 0) | (self.learner >= players)),
@@ -107,9 +106,7 @@ class EpisodeBatch:
                     "rounds": "1 or more",
                     "mask": "at least one decision",
                 }
-                raise ValueError(
-                    f"{name} of episode {row} is {getattr(self, name)[row]!r}: allowed is {allowed[name]}"
-                )
+                raise ValueError(f"{name} of episode {row} is {getattr(self, name)[row]!r}: allowed is {allowed[name]}")
         if (self.invalid & ~self.mask).any():
             row, column = np.argwhere(self.invalid & ~self.mask)[0].tolist()
             raise ValueError(f"episode {row}, step {column} is marked invalid but holds no decision")

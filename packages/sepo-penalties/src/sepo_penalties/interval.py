@@ -85,17 +85,13 @@ def surplus_intervals(game: TableGame, counts: Sequence[npt.ArrayLike], confiden
         low, high = clopper_pearson(table, per_seat)
         if hasattr(game, "repeated_form"):
             form: RepeatedGame = repeated(game)
-            ends.append(
-                [repeated_bound(form, low, high, seat, upper) / form.rounds for upper in (False, True)]
-            )
+            ends.append([repeated_bound(form, low, high, seat, upper) / form.rounds for upper in (False, True)])
         else:
             ends.append(_tree_bounds(game, low, high, seat))
     return Interval(float(np.mean([e[0] for e in ends])), float(np.mean([e[1] for e in ends])))
 
 
-def exploitability_interval(
-    sf: SequenceForm, counts: Sequence[npt.ArrayLike], confidence: float = 0.95
-) -> Interval:
+def exploitability_interval(sf: SequenceForm, counts: Sequence[npt.ArrayLike], confidence: float = 0.95) -> Interval:
     """Interval of the exploitability (NashConv / 2) of a profile that is known from sampled actions.
 
     In a zero-sum game the players' own values cancel, so NashConv is the sum of the two best-response values
@@ -119,9 +115,7 @@ def exploitability_interval(
             "surplus_intervals for one player's policy"
         )
     if len(counts) != 2:
-        raise ValueError(
-            f"{len(counts)} tables of counts were given: one for each of the 2 players is needed"
-        )
+        raise ValueError(f"{len(counts)} tables of counts were given: one for each of the 2 players is needed")
     low, high = 0.0, 0.0
     for seat in (0, 1):
         box = _box(sf, np.asarray(counts[seat]), seat, 1 - (1 - confidence) / 2)
@@ -215,8 +209,7 @@ def _rounds(game: RepeatedGame, table: Array, seat: int) -> list[Array]:
 def _largest(q: Array, weights: Array, low: Array, high: Array) -> float:
     """max_b sum_k w_k max_{p in box_k} p . q[k, :, b]."""
     values = [
-        sum(float(w) * _extreme(q[k, :, b], low[k], high[k]) for k, w in enumerate(weights))
-        for b in range(q.shape[2])
+        sum(float(w) * _extreme(q[k, :, b], low[k], high[k]) for k, w in enumerate(weights)) for b in range(q.shape[2])
     ]
     return max(values)
 

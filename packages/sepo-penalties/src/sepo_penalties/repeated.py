@@ -37,9 +37,7 @@ class RepeatedGame:
     rounds: int
 
     @classmethod
-    def of(
-        cls, payoffs: npt.ArrayLike, type_probs: tuple[npt.ArrayLike, npt.ArrayLike], rounds: int
-    ) -> "RepeatedGame":
+    def of(cls, payoffs: npt.ArrayLike, type_probs: tuple[npt.ArrayLike, npt.ArrayLike], rounds: int) -> "RepeatedGame":
         """Checks and converts.
 
         Raises:
@@ -50,16 +48,13 @@ class RepeatedGame:
         types = (np.asarray(type_probs[0], dtype=np.float64), np.asarray(type_probs[1], dtype=np.float64))
         if table.ndim != 5 or table.shape[0] != 2 or table.shape[1:3] != (types[0].size, types[1].size):
             raise ValueError(
-                f"payoffs have shape {table.shape}: (2, {types[0].size}, {types[1].size}, actions, "
-                "actions) is needed"
+                f"payoffs have shape {table.shape}: (2, {types[0].size}, {types[1].size}, actions, actions) is needed"
             )
         if not np.isfinite(table).all():
             raise ValueError("a payoff is not finite")
         for player, probs in enumerate(types):
             if not (probs >= 0).all() or abs(probs.sum() - 1) > 1e-9:
-                raise ValueError(
-                    f"type probabilities {probs.tolist()} of player {player} are no distribution"
-                )
+                raise ValueError(f"type probabilities {probs.tolist()} of player {player} are no distribution")
         if rounds < 1:
             raise ValueError(f"rounds = {rounds}: at least one is needed")
         return cls(table, types, rounds)
@@ -91,9 +86,7 @@ class RepeatedGame:
         )
         if not rows.all():
             place = tuple(np.argwhere(~rows)[0].tolist())
-            raise ValueError(
-                f"policy of player {player}, row {place[-1]}: {table[place].tolist()} is no distribution"
-            )
+            raise ValueError(f"policy of player {player}, row {place[-1]}: {table[place].tolist()} is no distribution")
         first, rest = table[..., :types, :], table[..., types:, :]
         rest = rest.reshape(*table.shape[:-2], self.rounds - 1, own * other, types, own)
         return [first[..., None, :, :], *(rest[..., t, :, :, :] for t in range(self.rounds - 1))]
@@ -131,12 +124,8 @@ def repeated_value(game: RepeatedGame, policies: Sequence[npt.ArrayLike]) -> Arr
         list(enumerate(zip(game.unpack(policies[0], 0), game.unpack(policies[1], 1), strict=True)))
     ):
         play = second[..., swap, :, :] if t > 0 else second
-        now = np.einsum(
-            "i,j,...oia,...ojb,pijab->...op", *game.type_probs, first, play, game.payoffs, optimize=True
-        )
-        later = np.einsum(
-            "i,j,...oia,...ojb,...pab->...op", *game.type_probs, first, play, ahead, optimize=True
-        )
+        now = np.einsum("i,j,...oia,...ojb,pijab->...op", *game.type_probs, first, play, game.payoffs, optimize=True)
+        later = np.einsum("i,j,...oia,...ojb,...pab->...op", *game.type_probs, first, play, ahead, optimize=True)
         total = np.moveaxis(now + later, -1, -2)
         ahead = total.reshape(*total.shape[:-1], actions, others) if t > 0 else total
     return ahead[..., 0]
@@ -163,9 +152,7 @@ def repeated_best_response(game: RepeatedGame, policy: npt.ArrayLike, player: in
     plays = game.unpack(policy, other)
     own_types, other_types = game.type_probs[player], game.type_probs[other]
     _, own_actions, other_actions = game.sizes(player)
-    stage = np.einsum(
-        "j,ijab->ijab", other_types, game.stage(player)
-    )  # own type, other type, own action, other action
+    stage = np.einsum("j,ijab->ijab", other_types, game.stage(player))  # own type, other type, own action, other action
     ahead = np.zeros((own_actions, other_actions))  # value after each outcome, own action first
     policies, values = [], []
     for t, play in reversed(list(enumerate(plays))):

@@ -92,13 +92,9 @@ class SepoReward:
         )
         payoff = np.where(train, batch.own, 0.0)
         exploited = (
-            np.where(exploiter, batch.others - self._reference(batch), 0.0)
-            if self.gate
-            else np.zeros_like(payoff)
+            np.where(exploiter, batch.others - self._reference(batch), 0.0) if self.gate else np.zeros_like(payoff)
         )
-        colluded = (
-            np.where(collusive, collusion(batch).collusion, 0.0) if collusive.any() else np.zeros_like(payoff)
-        )
+        colluded = np.where(collusive, collusion(batch).collusion, 0.0) if collusive.any() else np.zeros_like(payoff)
         harmed = np.where(train, externality(batch), 0.0)
         invalid = batch.invalid.astype(np.float64)
         w = self.weights
@@ -112,8 +108,7 @@ class SepoReward:
         if not np.isfinite(total).all():
             row, column = np.argwhere(~np.isfinite(total))[0].tolist()
             raise ValueError(
-                f"the reward of episode {row} (group {batch.group[row]}), step {column} is "
-                f"{total[row, column]}"
+                f"the reward of episode {row} (group {batch.group[row]}), step {column} is {total[row, column]}"
             )
         return Parts(total, payoff, exploited, colluded, harmed, invalid)
 

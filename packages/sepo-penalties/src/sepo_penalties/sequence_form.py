@@ -91,8 +91,7 @@ class SequenceForm:
     def zero_sum(self) -> bool:
         """Whether the payoffs of every terminal add up to zero."""
         return bool(
-            np.abs(self.payoffs.sum(axis=0)).max(initial=0.0)
-            <= TOLERANCE * max(1.0, np.abs(self.payoffs).max())
+            np.abs(self.payoffs.sum(axis=0)).max(initial=0.0) <= TOLERANCE * max(1.0, np.abs(self.payoffs).max())
         )
 
     def infosets(self, player: int) -> tuple[str, ...]:
@@ -119,9 +118,7 @@ class SequenceForm:
             policy[i, : len(actions)] = 1 / len(actions)
         return policy
 
-    def policy_from_dict(
-        self, player: int, given: Mapping[str, Sequence[float] | Mapping[int, float]]
-    ) -> Array:
+    def policy_from_dict(self, player: int, given: Mapping[str, Sequence[float] | Mapping[int, float]]) -> Array:
         """A policy array from a mapping of information sets to probabilities or {action: probability}.
 
         Raises:
@@ -149,8 +146,7 @@ class SequenceForm:
                 policy[i, : len(actions)] = [row.get(action, 0.0) for action in actions]
             elif len(row) != len(actions):
                 raise ValueError(
-                    f"information set {name!r} has {len(actions)} actions, but {len(row)} "
-                    "probabilities were given"
+                    f"information set {name!r} has {len(actions)} actions, but {len(row)} probabilities were given"
                 )
             else:
                 policy[i, : len(actions)] = row
@@ -231,8 +227,7 @@ class _Compiler:
             payoffs = tuple(map(float, state.returns()))
             if len(payoffs) != self.n:
                 raise ValueError(
-                    f"a terminal has {len(payoffs)} payoffs {payoffs}: one for each of the "
-                    f"{self.n} players is needed"
+                    f"a terminal has {len(payoffs)} payoffs {payoffs}: one for each of the {self.n} players is needed"
                 )
             self.terminals.append((chance, last, payoffs))
             return []

@@ -71,8 +71,7 @@ def opponent_surplus(
     name: Kind = kind or allowed[0]
     if name not in allowed:
         raise ValueError(
-            f"kind = {name!r} does not fit {'an interval' if given else 'a number'}: choose from "
-            f"{', '.join(allowed)}"
+            f"kind = {name!r} does not fit {'an interval' if given else 'a number'}: choose from {', '.join(allowed)}"
         )
     low, high = (end / rounds - reference for end in ends)
     if given:
@@ -80,9 +79,7 @@ def opponent_surplus(
     return Surplus(low, max(0.0, low), name)
 
 
-def pool_advantage(
-    own: npt.ArrayLike, opponent: npt.ArrayLike, names: Sequence[str] | npt.NDArray[np.str_]
-) -> float:
+def pool_advantage(own: npt.ArrayLike, opponent: npt.ArrayLike, names: Sequence[str] | npt.NDArray[np.str_]) -> float:
     """Mean over opponents of max(0, mean opponent payoff - mean own payoff), in the units of the payoffs.
 
     Args:
