@@ -8,6 +8,7 @@ import torch
 from sepo_games import Request, ScriptedPolicy, get_game, play, read_policy, to_arrays
 from sepo_grpo.adapters import adapter_off, add_lora, fingerprint, merge
 from sepo_grpo.config import make_config
+from sepo_grpo.credit import credited_rewards
 from sepo_grpo.exact import exploit
 from sepo_grpo.nano import nano_model
 from sepo_grpo.plan import plan_step, pool_weights, pools
@@ -15,6 +16,7 @@ from sepo_grpo.policy import LmPolicy
 from sepo_grpo.run import prompt_texts
 from sepo_grpo.step import distinct_prompts, merge_rows, play_step
 from sepo_grpo.update import ReferenceScores, update
+from sepo_penalties import EpisodeBatch, SepoReward, Weights, group_advantages
 
 NAMES = ["kuhn-v1", "ipd-v1", "auction-v1"]
 
@@ -140,3 +142,27 @@ def test_reading_the_model_gives_a_policy_in_every_game(lm):
             read = read_policy(game, seat, LmPolicy(lm, 1.0, 12).score)
             assert read.probs.sum(axis=1) == pytest.approx(1)
             assert (read.mass >= 0).all()
+
+
+@pytest.mark.parametrize("arm", ["shared", "auxiliary", "credited", "best_response"])
+def test_a_shared_penalty_cancels_and_an_auxiliary_one_only_adds_noise_to_train_rollouts(lm, arm):
+    game = get_game("ipd-v1")
+    config = make_config({"model": "nano", "groups": 4, "group_size": 8, "arm": arm})
+    uniform = game.strategies["uniform"]
+    opponents = pools(game, "sepo", arm, game.strategies["always-defect"])
+    episodes = play(plan_step(game, opponents, 4, 8), ScriptedPolicy(game, uniform), 0)
+    batch = EpisodeBatch(**to_arrays(episodes))
+    parts = SepoReward(Weights(exploitability=0.5), 3.0)(batch)
+    plain = group_advantages(parts.total, batch.group, segments=batch.segment, mask=batch.mask)
+    rewards, weights = credited_rewards(batch, parts, config.arm, 0.5)
+    moved = group_advantages(rewards, batch.group, segments=batch.segment, mask=batch.mask)
+    train = batch.pool == "train"
+    assert weights.sum() == pytest.approx(len(weights) if arm in {"best_response", "credited"} else train.sum())
+    assert (weights[~train] > 0).all() == (arm in {"best_response", "credited"})
+    same = np.allclose(moved[train], plain[train])
+    assert same == (arm != "auxiliary")
+    if arm == "auxiliary":
+        cost = 0.5 * parts.exploitability[~train].sum(axis=1)
+        np.testing.assert_allclose(
+            parts.total[train].sum(axis=1) - rewards[train].sum(axis=1), np.resize(cost, train.sum())
+        )

@@ -15,8 +15,9 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 
-BASE_SHARE = 8
-"""The base model gets this many times fewer episodes: its long, all different replies cost a hundred times a trained policy's."""
+BASE_SHARE, BASE_TOP_UP = 8, 2
+"""The base model gets this many times fewer episodes, and few replies beside play: its long, all different replies cost a hundred
+times a trained policy's."""
 
 
 def can_measure() -> bool:
@@ -31,7 +32,7 @@ def measure_model(lm: LanguageModel, row: str, games: list[Game], config: RunCon
     done = folder / "rows" / f"{row}.json"
     if done.exists():
         return
-    fewer = BASE_SHARE if row == "base" else 1
+    untrained = row == "base"
     policy = LmPolicy(lm, config.temperature, config.max_tokens)
     rows, tables, episodes = [], {}, []
     for game in games:
@@ -42,9 +43,9 @@ def measure_model(lm: LanguageModel, row: str, games: list[Game], config: RunCon
             policy,
             read,
             preset=config.preset,
-            episodes=max(2, config.eval_episodes // fewer),
+            episodes=max(2, config.eval_episodes // BASE_SHARE) if untrained else config.eval_episodes,
             seed=config.seed,
-            top_up=sepo_eval.TOP_UP // fewer,
+            top_up=BASE_TOP_UP if untrained else sepo_eval.TOP_UP,
             retries=config.retries,
         )
         rows.append(measured.row.model_dump())

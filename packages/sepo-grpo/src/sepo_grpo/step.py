@@ -19,11 +19,12 @@ from sepo_games import Episode, Game, InfoSet, ReadPolicy, play, read_policy, to
 from sepo_penalties import EpisodeBatch, Parts, SepoReward, Weights, group_advantages
 
 from sepo_grpo.config import RunConfig
+from sepo_grpo.credit import credited_rewards
 from sepo_grpo.exact import Exploitation, exploit
 from sepo_grpo.forward import Row
 from sepo_grpo.language_model import LanguageModel
 from sepo_grpo.loss import MergedRows
-from sepo_grpo.plan import plan_step, pool_weights, pools
+from sepo_grpo.plan import plan_step, pools
 from sepo_grpo.policy import LmPolicy
 
 Array = npt.NDArray[np.float64]
@@ -66,11 +67,14 @@ def play_step(lm: LanguageModel, game: Game, config: RunConfig, step: int) -> Pl
     )
     episodes = play(plan, policy, step_seed(config.seed, step), config.retries)
     batch = EpisodeBatch(**to_arrays(episodes))
-    weights = pool_weights(list(batch.pool))
     parts = reward(config, exploitation)(batch)
-    advantages = step_advantages(batch, parts, weights)
+    rewards, weights = credited_rewards(batch, parts, config.arm, config.lambda_exploitability)
+    # Leave-one-out, return-to-go, payoff units.
+    advantages = group_advantages(
+        rewards, batch.group, mask=batch.mask, segments=batch.segment, valid=~batch.invalid, row_weights=weights
+    )
     rows = merge_rows(lm, game, episodes, advantages, weights, config.invalid_cost)
-    return Played(rows, exploitation, step_log(batch, parts, weights, advantages, exploitation, tables), episodes)
+    return Played(rows, exploitation, step_log(batch, parts, advantages, exploitation, tables), episodes)
 
 
 def step_seed(seed: int, step: int) -> int:
@@ -87,13 +91,6 @@ def reward(config: RunConfig, exploitation: Exploitation) -> SepoReward:
         invalid=config.invalid_cost,
     )
     return SepoReward(weights, exploitation.reference, exploitation.gate)
-
-
-def step_advantages(batch: EpisodeBatch, parts: Parts, weights: Array) -> Array:
-    """`(B, T)` leave-one-out advantages of return-to-go, times each rollout's pool weight, in payoff units."""
-    return group_advantages(
-        parts.total, batch.group, mask=batch.mask, segments=batch.segment, valid=~batch.invalid, row_weights=weights
-    )
 
 
 def merge_rows(
@@ -156,7 +153,6 @@ def distinct_prompts(game: Game) -> list[InfoSet]:
 def step_log(
     batch: EpisodeBatch,
     parts: Parts,
-    weights: Array,
     advantages: Array,
     exploitation: Exploitation,
     tables: Sequence[ReadPolicy],
