@@ -5,9 +5,9 @@ import signal
 import subprocess
 import sys
 import time
-import tomllib
 
 import pytest
+import tomllib
 from PIL import Image
 from safetensors import safe_open
 from sepo_grpo.cli import main

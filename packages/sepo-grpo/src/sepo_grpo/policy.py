@@ -20,7 +20,7 @@ CHUNK = 64
 """Most prefixes advanced in one forward pass while sampling; bounds the attention mask and the cache."""
 
 SPARE = 256
-"""Most reply tokens kept in the cache after a call: a trained policy's few replies stay, an untrained one's many do not."""
+"""Reply tokens kept in the cache after calls: a trained policy's few replies stay, an untrained one's many do not."""
 
 KEPT = 1024
 """Most next-token distributions kept; at 49k tokens of vocabulary this is 200 MB."""
@@ -47,6 +47,7 @@ class LmPolicy:
         self._temperature = temperature
         self._max_tokens = max_tokens
         self._cache = lm.cache()
+        self._spare = 0
         self._kept: OrderedDict[Ids, npt.NDArray[np.float32]] = OrderedDict()
 
     def replies(self, requests: Sequence[Request]) -> list[Reply]:
@@ -58,8 +59,11 @@ class LmPolicy:
         self._distributions(list(groups))
         mark = len(self._cache)
         self._walk(groups, {prompt: len(prompt) for prompt in groups}, found)
-        if len(self._cache) - mark > SPARE:
+        grown = len(self._cache) - mark
+        if self._spare + grown > SPARE:
             self._cache.rewind(mark)
+        else:
+            self._spare += grown
         return [self._reply(found[i]) for i in range(len(requests))]
 
     def score(self, pairs: Sequence[tuple[Sequence[Message], Sequence[str]]]) -> list[npt.NDArray[np.float64]]:
