@@ -140,3 +140,18 @@ def test_a_users_mistake_is_one_line_and_exit_code_two(arguments, message, capsy
     assert captured.out == ""
     assert captured.err.count("\n") == 1
     assert message in captured.err
+
+
+def test_a_policy_with_a_longer_memory_gets_a_lower_bound_of_its_surplus():
+    game = get_game("ipd-v1", history="full")
+    rows = {
+        name: measure(
+            game, name, ScriptedPolicy(game, game.strategies[name]), None, preset="sepo", episodes=12, seed=0
+        ).row
+        for name in ("tit-for-tat", "always-cooperate", "grim-trigger")
+    }
+    assert {row.exploitability_kind for row in rows.values()} == {"lower"}
+    assert rows["always-cooperate"].opponent_surplus == pytest.approx(2)
+    assert rows["tit-for-tat"].opponent_surplus == pytest.approx(0.25)
+    assert rows["grim-trigger"].opponent_surplus <= 0.25
+    assert ">=" in str(list(result_tables([rows["tit-for-tat"]])[0].columns[2].cells))

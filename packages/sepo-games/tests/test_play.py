@@ -9,6 +9,7 @@ from sepo_games import (
     SeatTables,
     get_game,
     play,
+    project_policy,
     read_policy,
     sft_rows,
     strategy_policy,
@@ -160,3 +161,26 @@ def test_traces_are_legal_repeatable_and_of_the_asked_number(name):
     views = {i.key: i.view for seat in (0, 1) for i in game.infosets(seat)}
     assert all(game.parse(row.reply, views[row.key]).action == row.action for row in rows)
     assert {row.strategy for row in rows} == {n for n, _ in game.sft_mixture("sepo")}
+
+
+def test_a_full_history_prompt_shows_every_round_and_is_projected_onto_the_last():
+    game = get_game("ipd-v1", history="full")
+    policy = ScriptedPolicy(game, game.strategies["tit-for-tat"])
+    (episode,) = play([match_up(game, "alternating-defect")], policy, 0)
+    assert episode.steps[2].messages[1]["content"] == (
+        "Rounds so far: you COOPERATE, they DEFECT; you DEFECT, they COOPERATE. Now round 3 of 8."
+    )
+    assert episode.steps[2].key == "3:DC"
+    assert not game.enumerable
+    for table in project_policy(game, policy, 20, 0):
+        rows = table.as_dict()
+        assert rows["3:CC"][0] > 0.95
+        assert rows["3:CD"][0] < 0.1
+        assert rows["1:"][0] > 0.95
+
+
+def test_an_option_that_a_game_does_not_have_is_refused():
+    with pytest.raises(ValueError, match="kuhn-v1 does not take the options history"):
+        get_game("kuhn-v1", history="full")
+    with pytest.raises(ValueError, match=r"unknown history 'ful'.*'full'"):
+        get_game("ipd-v1", history="ful")

@@ -14,6 +14,7 @@ from sepo_grpo.nano import nano_model
 from sepo_grpo.plan import plan_step, pool_weights, pools
 from sepo_grpo.policy import LmPolicy
 from sepo_grpo.run import prompt_texts
+from sepo_grpo.sft import sft_data, train_sft
 from sepo_grpo.step import distinct_prompts, merge_rows, play_step
 from sepo_grpo.update import ReferenceScores, update
 from sepo_penalties import EpisodeBatch, SepoReward, Weights, group_advantages
@@ -107,7 +108,7 @@ def test_merging_keeps_every_samples_advantage_and_charges_rejected_replies(lm):
 
 def test_the_kl_is_zero_at_the_first_step_and_the_adapter_switched_off_is_the_sft_policy(lm):
     base = fingerprint(lm.model)
-    config = make_config({"model": "nano", "groups": 2, "group_size": 2, "max_tokens": 4})
+    config = make_config({"model": "nano", "groups": 2, "group_size": 2, "max_tokens": 2})
     adapted = lm.with_model(add_lora(lm.model, 4, 0))
     optimiser = torch.optim.Adam([p for p in adapted.model.parameters() if p.requires_grad], lr=0.01)
     reference = ReferenceScores(adapted, 1.0)
@@ -123,16 +124,25 @@ def test_the_kl_is_zero_at_the_first_step_and_the_adapter_switched_off_is_the_sf
     assert fingerprint(changed) != base
 
 
-def test_a_smoke_step_trains_the_auction_with_a_collusion_weight(lm):
+def test_the_auction_trains_with_a_collusion_weight():
     game = get_game("auction-v1")
     config = make_config(
-        {"model": "nano", "groups": 2, "group_size": 4, "lambda_collusion": 2.0, "games": ("auction-v1",)}
+        {"model": "nano", "groups": 2, "group_size": 4, "lambda_collusion": 2.0, "games": ("auction-v1",), "steps": 2}
     )
-    played = play_step(lm, game, config, 0)
-    assert {e.match_up.pool for e in played.episodes} == {"train", "exploiter", "collusive"}
-    assert played.log["collusion"] is not None
-    assert played.log["collusion"] >= 0
-    assert np.isfinite(played.exploitation.surplus)
+    lm = nano_model(prompt_texts([game]), seed=0)
+    losses = []
+    train_sft(lm, sft_data(lm, [game], "sepo", 600, 0)[0], 30, 2e-3, lambda _, loss: losses.append(loss))
+    assert losses[-1] < losses[0] / 5
+    adapted = lm.with_model(add_lora(lm.model, 4, 0))
+    optimiser = torch.optim.Adam([p for p in adapted.model.parameters() if p.requires_grad], lr=1e-3)
+    reference = ReferenceScores(adapted, 1.0)
+    for step in range(2):
+        played = play_step(adapted, game, config, step)
+        assert {e.match_up.pool for e in played.episodes} == {"train", "exploiter", "collusive"}
+        assert played.log["collusion"] >= 0
+        log = update(adapted, optimiser, [played.rows], reference, config)
+        assert np.isfinite(log["loss"])
+    assert log["kl"] > 0
 
 
 def test_reading_the_model_gives_a_policy_in_every_game(lm):

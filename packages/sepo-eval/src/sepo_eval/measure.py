@@ -13,11 +13,25 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from sepo_games import Episode, Game, InfoSet, MatchUp, Message, Parsed, Policy, ReadPolicy, Request, play, to_arrays
+from sepo_games import (
+    Episode,
+    Game,
+    InfoSet,
+    MatchUp,
+    Message,
+    Parsed,
+    Policy,
+    ReadPolicy,
+    Request,
+    SeatTables,
+    play,
+    project_policy,
+    to_arrays,
+)
 from sepo_penalties import EpisodeBatch, best_replies, collusion, externality, surplus_intervals
 
 from sepo_eval.records import episode_record
-from sepo_eval.row import Row
+from sepo_eval.row import Kind, Row
 from sepo_eval.statistics import Estimate, agrees, clipped_advantage, clustered_mean, share
 
 CONFIDENCE = 0.95
@@ -26,6 +40,9 @@ TOP_UP = 64
 
 TOP_UP_KEY = 1
 """Closes the request keys of those replies; keys of play are longer."""
+
+RESPONDER_ROLLOUT = 2**20
+"""Rollout number of episodes against the best response; match-ups with scripted opponents have smaller ones."""
 
 Counts = npt.NDArray[np.int64]
 
@@ -49,7 +66,7 @@ def measure(
     game: Game,
     row: str,
     policy: Policy,
-    read: Sequence[ReadPolicy],
+    read: Sequence[ReadPolicy] | None,
     *,
     preset: str,
     episodes: int,
@@ -63,7 +80,8 @@ def measure(
         game: The game.
         row: What the policy is called in the table.
         policy: Answers requests with replies.
-        read: The policy scored at every information set, one for each seat.
+        read: The policy scored at every information set, one for each seat; `None` where prompts show more than can be listed, and the surplus
+            is then bounded from below by what the best response to the policy's projection wins in play.
         preset: Whose pools of opponents to play.
         episodes: Seeds for each opponent; each is played from both seats. At least 2.
         seed: Of all randomness; the same seed meets the same deals whatever the policy.
@@ -76,11 +94,19 @@ def measure(
     if episodes < 2:
         raise ValueError(f"episodes = {episodes}: at least 2 are needed, since intervals are over seeds")
     played = play(list(match_ups(game, preset, episodes)), policy, seed, retries)
+    if read is None:
+        projected = project_policy(game, policy, episodes, seed, retries)
+        surplus = played_surplus(game, policy, projected, episodes, seed, retries)
+        return Measured(
+            row=_row(game, row, played, "lower", surplus),
+            tables={str(seat): _named(game, seat, table.probs) for seat, table in enumerate(projected)},
+            records=[episode_record(game, episode) for episode in played],
+        )
     counts = action_counts(game, played, sample_everywhere(game, policy, seed, retries, top_up))
     exact = all(agrees(known.probs, taken) for known, taken in zip(read, counts, strict=True))
     tables = [known.probs for known in read] if exact else [frequencies(taken) for taken in counts]
     return Measured(
-        row=_row(game, row, played, read if exact else None, counts),
+        row=_row(game, row, played, "exact" if exact else "interval", _surplus(game, read if exact else None, counts)),
         tables={str(seat): _named(game, seat, table) for seat, table in enumerate(tables)},
         records=[episode_record(game, episode) for episode in played],
     )
@@ -162,9 +188,25 @@ def _named(game: Game, seat: int, table: npt.NDArray[np.float64]) -> dict[str, d
     }
 
 
-def _row(
-    game: Game, row: str, played: Sequence[Episode], read: Sequence[ReadPolicy] | None, counts: list[Counts]
-) -> Row:
+def played_surplus(
+    game: Game, policy: Policy, tables: Sequence[ReadPolicy], episodes: int, seed: int, retries: int
+) -> Estimate:
+    """What the best response to some tables wins from the policy in play beyond the reference, per round, mean over seats."""
+    replies = best_replies(game, [table.as_dict() for table in tables])
+    responder = SeatTables(game, {1 - seat: reply.policy for seat, reply in enumerate(replies)})
+    plan = [
+        MatchUp(game, seat, "best-response", responder, "exploiter", e, RESPONDER_ROLLOUT)
+        for e in range(episodes)
+        for seat in (0, 1)
+    ]
+    batch = EpisodeBatch(**to_arrays(play(plan, policy, seed, retries)))
+    won = batch.payoffs[..., 1].sum(axis=1) / batch.rounds
+    mean = clustered_mean(won, batch.group, CONFIDENCE)
+    reference = float(np.mean(game.references))
+    return Estimate(mean.value - reference, mean.low - reference, mean.high - reference)
+
+
+def _row(game: Game, row: str, played: Sequence[Episode], kind: Kind, surplus: Estimate) -> Row:
     batch = EpisodeBatch(**to_arrays(played))
     own, other = batch.payoffs.sum(axis=1).T / batch.rounds
     pool, seeds = batch.pool, batch.group
@@ -177,7 +219,6 @@ def _row(
     gaps = [((other - own)[c & (pool == "exploiter")], seeds[c & (pool == "exploiter")]) for c in scripted]
     steps = [step for episode in played for step in episode.steps]
     rejected = sum(bool(step.rejections) for step in steps)
-    surplus = _surplus(game, read, counts)
     values: dict[str, Estimate | None] = {
         "payoff": mean(own, "train"),
         "pool_advantage": clipped_advantage(gaps, CONFIDENCE) if gaps else None,
@@ -189,21 +230,14 @@ def _row(
         "opponent_surplus": surplus,
         "exploitability": surplus if game.zero_sum else None,
     }
-    fields = {key: getattr(e, part) for key, e in values.items() if e for part in ("value",)}
+    fields = {key: e.value for key, e in values.items() if e}
     bounds = {
         f"{key}_{end}": getattr(e, end)
         for key, e in values.items()
-        if e and not (read is not None and key in {"opponent_surplus", "exploitability"})
+        if e and not (kind == "exact" and key in {"opponent_surplus", "exploitability"})
         for end in ("low", "high")
     }
-    return Row(
-        game=game.name,
-        row=row,
-        n=len(played),
-        exploitability_kind="interval" if read is None else "exact",
-        **fields,
-        **bounds,
-    )
+    return Row(game=game.name, row=row, n=len(played), exploitability_kind=kind, **fields, **bounds)
 
 
 def _surplus(game: Game, read: Sequence[ReadPolicy] | None, counts: list[Counts]) -> Estimate:

@@ -4,7 +4,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
-Kind = Literal["exact", "interval"]
+Kind = Literal["exact", "interval", "lower"]
 
 
 class Row(BaseModel):
@@ -17,8 +17,8 @@ class Row(BaseModel):
         row: `base`, `sft`, `sepo` or the name of a scripted strategy.
         payoff: Mean payoff against the train pool.
         exploitability: NashConv / 2 of the policy, both seats; only in two-player zero-sum games.
-        exploitability_kind: How `exploitability` and `opponent_surplus` are known: `exact` from the policy at every information set, or `interval` from
-            sampled replies.
+        exploitability_kind: How `exploitability` and `opponent_surplus` are known: `exact` from the policy at every information set, `interval` from
+            sampled replies, or `lower`: what the best response to the policy's projection won in play, a lower bound.
         opponent_surplus: max_b u_opponent(b, policy) minus the game's reference payoff, signed, mean over seats.
         pool_advantage: Mean over the scripted exploiters of max(0, opponent's payoff - own payoff).
         collusion: Mean C_i against the collusive pool; only in games with outsiders.

@@ -26,6 +26,8 @@ def cell(row: Row, key: str) -> str:
     percent = key == "invalid_share"
     low, high = getattr(row, f"{key}_low"), getattr(row, f"{key}_high")
     text = f"{value:.1%}" if percent else f"{value:.3f}"
+    if row.exploitability_kind == "lower" and key in {"opponent_surplus", "exploitability"}:
+        text = f">= {text}"
     if low is None:
         return text
     return f"{text}\n{low:.1%}..{high:.1%}" if percent else f"{text}\n{low:.2f}..{high:.2f}"

@@ -4,7 +4,7 @@ from importlib.metadata import version
 
 from sepo_games.arrays import to_arrays
 from sepo_games.play import Episode, MatchUp, Step, play
-from sepo_games.policies import ReadPolicy, ScriptedPolicy, read_policy, strategy_policy
+from sepo_games.policies import ReadPolicy, ScriptedPolicy, project_policy, read_policy, strategy_policy
 from sepo_games.registry import game_names, get_game
 from sepo_games.sft import SftRow, sft_rows
 from sepo_games.strategies import Scripted, SeatTables
@@ -47,6 +47,7 @@ __all__ = [
     "game_names",
     "get_game",
     "play",
+    "project_policy",
     "read_policy",
     "sft_rows",
     "strategy_policy",

@@ -129,6 +129,7 @@ class Auction:
     segments = 1
     num_actions = 3
     zero_sum = False
+    enumerable = True
     outsiders = ("seller",)
     reference: Literal["nash"] = "nash"
     references = (7 / 8, 7 / 8)

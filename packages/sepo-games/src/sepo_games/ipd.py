@@ -2,7 +2,8 @@
 
 Both players choose COOPERATE (0) or DEFECT (1) at once, for an announced number of rounds. The payoff table must be a
 prisoner's dilemma: T > R > P > S and 2R > T + S. The default prompt shows the round and the last outcome only, so a seat has
-1 + 4 (rounds - 1) information sets; scripted opponents see the whole history.
+1 + 4 (rounds - 1) information sets; scripted opponents see the whole history. With `history="full"` the prompt shows every round; there
+are then too many information sets to list, and `infosets` and `key` are the projection onto the round and the last outcome.
 
 Ledger: there are no outsiders. The do-no-harm action is COOPERATE where the opponent cooperates in that round, and the realised
 action elsewhere: answering a defection is self-defence and harms nobody wrongly.
@@ -15,7 +16,7 @@ from math import isfinite
 from typing import Any, Literal
 
 from sepo_games import language
-from sepo_games.errors import check_preset
+from sepo_games.errors import check_preset, unknown
 from sepo_games.ipd_strategies import ipd_mixture, ipd_pools, ipd_strategies
 from sepo_games.types import Alternative, Entry, InfoSet, Message, Parsed, Rejected, Strategy
 
@@ -89,6 +90,7 @@ class Ipd:
 
     Attributes:
         preset: `sepo` or `paper`; the rules are the same.
+        history: What a prompt shows: the `last` outcome, or the `full` history.
         rounds: Announced number of rounds.
         reward: R, points of each after mutual cooperation.
         temptation: T, points of a defector against a cooperator.
@@ -97,6 +99,7 @@ class Ipd:
     """
 
     preset: str = "sepo"
+    history: Literal["last", "full"] = "last"
     rounds: int = 8
     reward: float = 3.0
     temptation: float = 5.0
@@ -115,6 +118,8 @@ class Ipd:
     def __post_init__(self) -> None:
         """Checks that the table is a prisoner's dilemma."""
         check_preset(self.preset)
+        if self.history not in {"last", "full"}:
+            raise ValueError(unknown("history", self.history, ("last", "full")))
         if self.rounds < 1:
             raise ValueError(f"prisoner's dilemma: rounds = {self.rounds} is not allowed: at least 1")
         t, r, p, s = self.temptation, self.reward, self.punishment, self.sucker
@@ -122,6 +127,11 @@ class Ipd:
             raise ValueError(
                 f"temptation {t}, reward {r}, punishment {p}, sucker {s} are no prisoner's dilemma: T > R > P > S and 2R > T + S are needed"
             )
+
+    @property
+    def enumerable(self) -> bool:
+        """Whether prompts show no more than `infosets` tell apart."""
+        return self.history == "last"
 
     @property
     def decisions(self) -> int:
@@ -201,12 +211,14 @@ class Ipd:
 
     def render(self, view: IpdView) -> tuple[Message, ...]:
         """Rules, last outcome, and the round last so that prompts share as long a beginning as they can."""
-        last = (view.own[-1], view.other[-1]) if view.own else None
-        return self._prompt(len(view.own) + 1, last)
+        shown = tuple(zip(view.own, view.other, strict=True))
+        return self._prompt(len(view.own) + 1, shown[-1:] if self.history == "last" else shown)
 
     @lru_cache(maxsize=4096)  # noqa: B019
-    def _prompt(self, current: int, last: Joint | None) -> tuple[Message, ...]:
-        past = f"Last round: you {WORDS[last[0]]}, they {WORDS[last[1]]}." if last else "No round played yet."
+    def _prompt(self, current: int, shown: tuple[Joint, ...]) -> tuple[Message, ...]:
+        said = "; ".join(f"you {WORDS[own]}, they {WORDS[other]}" for own, other in shown)
+        label = "Last round" if self.history == "last" else "Rounds so far"
+        past = f"{label}: {said}." if shown else "No round played yet."
         return (
             {"role": "system", "content": self._rules()},
             {"role": "user", "content": f"{past} Now round {current} of {self.rounds}."},

@@ -122,6 +122,7 @@ class Kuhn:
     decisions = 2
     num_actions = 2
     zero_sum = True
+    enumerable = True
     outsiders = ()
     reference: Literal["value"] = "value"
     yardsticks = ("uniform", "equilibrium")

@@ -46,6 +46,7 @@ class Step:
         slot: Column of the step in arrays.
         seat: The learner's seat in this segment's tree.
         key: Its information set.
+        view: What it saw.
         messages: The prompt.
         replies: Every reply, the rejected ones first.
         rejections: Why each rejected one was.
@@ -59,6 +60,7 @@ class Step:
     slot: int
     seat: int
     key: str
+    view: Any
     messages: tuple[Message, ...]
     replies: tuple[Reply, ...]
     rejections: tuple[Rejected, ...]
@@ -196,6 +198,7 @@ def _ask(waiting: Sequence[_Live], learner: Policy, retries: int) -> list[dict[s
     steps: list[dict[str, Any]] = [
         {
             "key": live.match_up.game.key(view),
+            "view": view,
             "messages": live.match_up.game.render(view),
             "replies": (),
             "rejections": (),

@@ -7,7 +7,8 @@ import numpy as np
 import numpy.typing as npt
 
 from sepo_games.coins import coin, draw
-from sepo_games.types import Game, Message, Reply, Request, Strategy
+from sepo_games.play import MatchUp, play
+from sepo_games.types import Game, Message, Policy, Reply, Request, Strategy
 
 Array = npt.NDArray[np.float64]
 Scorer = Callable[[list[tuple[tuple[Message, ...], tuple[str, ...]]]], Sequence[Array]]
@@ -70,6 +71,45 @@ def read_policy(game: Game, seat: int, scorer: Scorer, retries: int = 1) -> Read
         probs[i, list(infoset.legal)] = said * sum(rejected**k for k in range(retries + 1))
         probs[i, game.fallback(infoset.view)] += rejected ** (retries + 1)
     return ReadPolicy(tuple(infoset.key for infoset in infosets), probs, mass)
+
+
+def project_policy(game: Game, policy: Policy, episodes: int, seed: int, retries: int = 1) -> list[ReadPolicy]:
+    """The projection of a policy with a longer memory onto the game's information sets, one for each seat.
+
+    The policy plays the scripted train and exploiter pools and a uniformly random partner; p(a | I) is the frequency of a among its
+    decisions that belong to I, one half added to each legal action. The best response to it is a strategy like any other:
+    what it wins in play bounds the exact best response from below.
+
+    Args:
+        game: The game.
+        policy: The policy.
+        episodes: Episodes for each opponent and seat.
+        seed: Of play.
+        retries: How often a rejected reply is asked for again.
+    """
+    pools = game.pools("sepo")
+    names = dict.fromkeys([*pools["train"], *pools["exploiter"], "uniform"])
+    match_ups = [
+        MatchUp(game, seat, name, game.strategies[name], "train", episode, number)
+        for number, name in enumerate(names)
+        for episode in range(episodes)
+        for seat in range(game.num_players())
+    ]
+    played = [step for one in play(match_ups, policy, seed, retries) for step in one.steps]
+    result = []
+    for seat in range(game.num_players()):
+        infosets = game.infosets(seat)
+        place = {infoset.key: i for i, infoset in enumerate(infosets)}
+        counts = np.zeros((len(infosets), game.num_actions))
+        for i, infoset in enumerate(infosets):
+            counts[i, list(infoset.legal)] = 0.5
+        for step in played:
+            if step.seat == seat:
+                counts[place[step.key], step.action] += 1
+        accepted = 1 - sum(len(step.rejections) for step in played) / sum(len(step.replies) for step in played)
+        probs = counts / counts.sum(axis=1, keepdims=True)
+        result.append(ReadPolicy(tuple(place), probs, np.full(len(infosets), accepted)))
+    return result
 
 
 def strategy_policy(game: Game, seat: int, strategy: Strategy) -> ReadPolicy:

@@ -19,11 +19,16 @@ def game_names() -> tuple[str, ...]:
     return tuple(sorted(_found()))
 
 
-def get_game(name: str, preset: str = "sepo") -> Game:
+def get_game(name: str, preset: str = "sepo", **options: object) -> Game:
     """The game of a name with a preset's rules.
 
+    Args:
+        name: Registry name.
+        preset: `sepo` or `paper`.
+        **options: Fields of the game's rules, for example `rounds=4`.
+
     Raises:
-        ValueError: If there is no such game or preset; the message names the nearest ones.
+        ValueError: If there is no such game, preset or option; the message names the nearest ones.
         ImportError: If the package that offers the game cannot be imported; the message names it.
     """
     if name not in _found():
@@ -34,5 +39,8 @@ def get_game(name: str, preset: str = "sepo") -> Game:
     except ImportError as error:
         package = point.dist.name if point.dist else "an unknown package"
         raise ImportError(f"the game {name!r} of {package} cannot be imported: {error}") from error
-    game: Game = make(preset=preset)
+    try:
+        game: Game = make(preset=preset, **options)
+    except TypeError as error:
+        raise ValueError(f"{name} does not take the options {', '.join(options)}: {error}") from error
     return game

@@ -157,6 +157,7 @@ class Game(Protocol):
         decisions: Most decisions of one seat in one segment.
         num_actions: Size of the action alphabet.
         zero_sum: Whether the players' payoffs always add up to zero.
+        enumerable: Whether `infosets` are all there are; if not, they are a projection of what prompts show.
         outsiders: Names of those who are paid or harmed but do not act; `()` states that there are none.
         references: For each seat of the learner, the opponent's reference payoff per round.
         reference: Where the reference comes from.
@@ -178,6 +179,8 @@ class Game(Protocol):
     def num_actions(self) -> int: ...
     @property
     def zero_sum(self) -> bool: ...
+    @property
+    def enumerable(self) -> bool: ...
     @property
     def outsiders(self) -> tuple[str, ...]: ...
     @property

@@ -38,6 +38,7 @@ def train(
     groups: int | None = None,
     arm: str | None = None,
     preset: str | None = None,
+    history: str | None = None,
     lr: float | None = None,
     beta: float | None = None,
     clip: float | None = None,
@@ -71,6 +72,8 @@ def train(
         groups: Least number of groups a pool and step.
         arm: Where the exploitability term comes from: best_response (default), credited, auxiliary or shared.
         preset: sepo (recommended rules of opponents and prompts) or paper (as published).
+        history: What prompts of the prisoner's dilemma show: last (round and last outcome; exact best responses) or full (best responses are then to
+            the projection on round and last outcome, and the reported surplus is a lower bound).
         lr: Learning rate of Adam in SEPO-GRPO.
         beta: Weight of the KL to the SFT policy, payoff units per nat.
         clip: Clip range of the probability ratio.

@@ -25,6 +25,7 @@ class RunConfig(BaseModel):
     model: str = "smollm2"
     seed: Annotated[int, Field(ge=0, lt=2**31)] = 0
     device: str = "cpu"
+    history: Literal["last", "full"] = "last"
     arm: Arm = "best_response"
 
     steps: Annotated[int, Field(ge=0)] = 25

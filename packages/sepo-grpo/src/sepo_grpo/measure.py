@@ -36,7 +36,9 @@ def measure_model(lm: LanguageModel, row: str, games: list[Game], config: RunCon
     policy = LmPolicy(lm, config.temperature, config.max_tokens)
     rows, tables, episodes = [], {}, []
     for game in games:
-        read = [read_policy(game, seat, policy.score, config.retries) for seat in range(game.num_players())]
+        read = None
+        if game.enumerable:
+            read = [read_policy(game, seat, policy.score, config.retries) for seat in range(game.num_players())]
         measured = sepo_eval.measure(
             game,
             row,

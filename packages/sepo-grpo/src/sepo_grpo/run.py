@@ -45,7 +45,7 @@ def run(config: RunConfig, folder: Path, report: Report) -> dict[str, Any]:
         report: Told about progress.
     """
     started = time.time()
-    games = [get_game(name, config.preset) for name in config.games]
+    games = games_of(config)
     write_text(folder / "config.toml", dump_config(config))
     base = load_model(config.model, prompt_texts(games), config.seed, config.device)
     _measure(base, "base", games, config, folder, report)
@@ -54,6 +54,15 @@ def run(config: RunConfig, folder: Path, report: Report) -> dict[str, Any]:
     sepo = train(sft, games, config, folder, lambda done, line: report("SEPO", done, config.steps, line))
     _measure(sepo, "sepo", games, config, folder, report)
     return _summarise(games, config, folder, time.time() - started)
+
+
+def games_of(config: RunConfig) -> list[Game]:
+    """The games that the settings name."""
+    full = {"history": config.history} if config.history != "last" else {}
+    try:
+        return [get_game(name, config.preset, **full) for name in config.games]
+    except ValueError as error:
+        raise UserError(str(error)) from error
 
 
 def prompt_texts(games: list[Game]) -> list[str]:

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 import torch
-from sepo_games import Episode, Game, InfoSet, ReadPolicy, play, read_policy, to_arrays
+from sepo_games import Episode, Game, InfoSet, ReadPolicy, play, project_policy, read_policy, to_arrays
 from sepo_penalties import EpisodeBatch, Parts, SepoReward, Weights, group_advantages
 
 from sepo_grpo.config import RunConfig
@@ -60,7 +60,7 @@ def play_step(lm: LanguageModel, game: Game, config: RunConfig, step: int) -> Pl
         step: The step's number, part of every random key.
     """
     policy = LmPolicy(lm, config.temperature, config.max_tokens)
-    tables = [read_policy(game, seat, policy.score, config.retries) for seat in range(game.num_players())]
+    tables = read_tables(game, policy, config, step_seed(config.seed, step))
     exploitation = exploit(game, tables)
     plan = plan_step(
         game, pools(game, config.preset, config.arm, exploitation.strategy), config.groups, config.group_size
@@ -75,6 +75,13 @@ def play_step(lm: LanguageModel, game: Game, config: RunConfig, step: int) -> Pl
     )
     rows = merge_rows(lm, game, episodes, advantages, weights, config.invalid_cost)
     return Played(rows, exploitation, step_log(batch, parts, advantages, exploitation, tables), episodes)
+
+
+def read_tables(game: Game, policy: LmPolicy, config: RunConfig, seed: int) -> list[ReadPolicy]:
+    """The policy at every information set, one table a seat; its projection where prompts show more than can be listed."""
+    if not game.enumerable:
+        return project_policy(game, policy, config.group_size, seed, config.retries)
+    return [read_policy(game, seat, policy.score, config.retries) for seat in range(game.num_players())]
 
 
 def step_seed(seed: int, step: int) -> int:
@@ -124,7 +131,7 @@ def merge_rows(
             (lm.prompt_ids(game.render(infoset.view)), lm.reply_ids(game.reply(infoset.view, action)))
             for action in infoset.legal
         ]
-        for infoset in distinct_prompts(game)
+        for infoset in distinct_prompts(game, episodes)
     ]
     table = torch.tensor([sums[row] for row in dict.fromkeys([*sums, *(row for of in canonical for row in of)])])
     place = {row: i for i, row in enumerate(sums)}
@@ -141,8 +148,14 @@ def merge_rows(
     )
 
 
-def distinct_prompts(game: Game) -> list[InfoSet]:
-    """One information set for each different prompt; seats of a symmetric game share theirs."""
+def distinct_prompts(game: Game, episodes: Sequence[Episode] = ()) -> list[InfoSet]:
+    """One information set for each different prompt; seats of a symmetric game share theirs.
+
+    Where prompts show more than can be listed, those that the episodes met.
+    """
+    if not game.enumerable:
+        met = {taken.messages[-1]["content"]: taken for episode in episodes for taken in episode.steps}
+        return [InfoSet(taken.key, taken.view, taken.view.legal) for taken in met.values()]
     found: dict[tuple[str, ...], InfoSet] = {}
     for seat in range(game.num_players()):
         for infoset in game.infosets(seat):
