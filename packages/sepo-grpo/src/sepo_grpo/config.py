@@ -40,12 +40,12 @@ class RunConfig(BaseModel):
     lambda_externality: Share = 1.0
     invalid_cost: Share = 1.0
 
-    sft_steps: Annotated[int, Field(ge=0)] = 20
+    sft_steps: Annotated[int, Field(ge=0)] = 24
     sft_lr: Positive = 2e-3
     sft_decisions: Count = 6000
 
     temperature: Positive = 1.0
-    max_tokens: Count = 12
+    max_tokens: Count = 8
     retries: Annotated[int, Field(ge=0)] = 1
     eval_episodes: Annotated[int, Field(ge=2)] = 16
     checkpoint_every: Count = 1
