@@ -51,7 +51,7 @@ class RunConfig(BaseModel):
     checkpoint_every: Count = 1
 
 
-NANO_DEFAULTS: dict[str, Any] = {"steps": 40, "lr": 1e-3, "sft_steps": 120, "sft_lr": 2e-3}
+NANO_DEFAULTS: dict[str, Any] = {"steps": 40, "lr": 1e-3, "sft_steps": 150, "sft_lr": 2e-3}
 """What differs by default for the nano model, which is trained from nothing and is fast."""
 
 
