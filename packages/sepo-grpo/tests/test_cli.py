@@ -1,6 +1,7 @@
 """The command as a user runs it: mistakes, a whole run, a kill in mid-training and its resumption."""
 
 import json
+import shutil
 import signal
 import subprocess
 import sys
@@ -16,8 +17,8 @@ from sepo_grpo.files import read_lines
 SMALL = [
     "--model=nano",
     "--steps=3",
-    "--sft-steps=6",
-    "--sft-decisions=300",
+    "--sft-steps=50",
+    "--sft-decisions=600",
     "--groups=2",
     "--group-size=2",
     "--eval-episodes=2",
@@ -49,13 +50,14 @@ def test_the_run_folder_holds_what_it_says(finished):
     assert str(folder) in done.stdout
     assert "sepo" in done.stdout
     assert tomllib.loads((folder / "config.toml").read_text())["model"] == "nano"
-    assert [line["stage"] for line in metrics(folder)] == ["sft"] * 7 + ["train"] * 3
+    assert [line["stage"] for line in metrics(folder)] == ["sft"] * 51 + ["train"] * 3
     assert {e["row"] for e in read_lines(folder / "episodes.jsonl")} == {"base", "sft", "sepo"}
     with safe_open(folder / "checkpoints" / "step-000003" / "adapter_model.safetensors", "pt") as adapter:
         assert any("lora_A" in key for key in adapter.keys())  # noqa: SIM118
     assert not list(folder.rglob("*.bin"))
     assert not list(folder.rglob("*.pt"))
-    assert Image.open(folder / "training.png").size[0] > 500
+    with Image.open(folder / "training.png") as picture:
+        assert picture.size[0] > 500
 
 
 def test_the_summary_has_a_record_for_each_game_and_row_with_every_key(finished):
@@ -113,12 +115,14 @@ def test_the_same_seed_gives_the_same_run_and_a_kill_with_resume_too(finished, t
     assert read_lines(folder / "episodes.jsonl") == read_lines(finished[0] / "episodes.jsonl")
 
 
-def test_ctrl_c_keeps_what_is_done_and_says_how_to_go_on(tmp_path):
+def test_ctrl_c_keeps_what_is_done_and_says_how_to_go_on(finished, tmp_path):
     folder = tmp_path / "stopped"
-    process = subprocess.Popen(
-        [*COMMAND, *SMALL, "--steps=500", "--out", str(folder)], stderr=subprocess.PIPE, text=True
-    )
-    while not any(line["stage"] == "train" for line in read_lines(folder / "metrics.jsonl")):
+    shutil.copytree(finished[0], folder)
+    settings = folder / "config.toml"
+    settings.write_text(settings.read_text().replace("steps = 3\n", "steps = 500\n", 1))
+    (folder / "rows" / "sepo.json").unlink()
+    process = subprocess.Popen([*COMMAND, "--resume", str(folder)], stderr=subprocess.PIPE, text=True)
+    while len([line for line in read_lines(folder / "metrics.jsonl") if line["stage"] == "train"]) < 4:
         assert process.poll() is None
         time.sleep(0.05)
     process.send_signal(signal.SIGINT)
@@ -126,12 +130,10 @@ def test_ctrl_c_keeps_what_is_done_and_says_how_to_go_on(tmp_path):
     assert process.returncode == 130
     assert f"sepo-grpo --resume {folder}" in " ".join(errors.split())
     assert "Traceback" not in errors
-    assert list((folder / "checkpoints").glob("step-*/adapter_model.safetensors"))
+    assert list((folder / "checkpoints").glob("step-00000[4-9]/adapter_model.safetensors"))
 
 
 def test_a_checkpoint_of_another_sft_policy_is_refused(finished, tmp_path):
-    import shutil
-
     folder = tmp_path / "mixed"
     shutil.copytree(finished[0], folder)
     meta = folder / "checkpoints" / "step-000003" / "sepo.json"

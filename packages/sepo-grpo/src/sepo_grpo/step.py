@@ -126,13 +126,7 @@ def merge_rows(
                 sample = sums[prompt, reply.tokens]
                 sample[int(value < 0)] += value
                 sample[2] += weight
-    canonical = [
-        [
-            (lm.prompt_ids(game.render(infoset.view)), lm.reply_ids(game.reply(infoset.view, action)))
-            for action in infoset.legal
-        ]
-        for infoset in distinct_prompts(game, episodes)
-    ]
+    canonical = canonical_rows(lm, game, distinct_prompts(game, episodes))
     table = torch.tensor([sums[row] for row in dict.fromkeys([*sums, *(row for of in canonical for row in of)])])
     place = {row: i for i, row in enumerate(sums)}
     unit = max(float(advantages[advantages != 0].std()) if (advantages != 0).any() else 0.0, SMALLEST_UNIT)
@@ -146,6 +140,14 @@ def merge_rows(
         invalid_cost=invalid_cost,
         unit=unit,
     )
+
+
+def canonical_rows(lm: LanguageModel, game: Game, infosets: Sequence[InfoSet]) -> list[list[Row]]:
+    """For each information set the rows of its legal actions' canonical replies."""
+    return [
+        [(lm.prompt_ids(game.render(i.view)), lm.reply_ids(game.reply(i.view, action))) for action in i.legal]
+        for i in infosets
+    ]
 
 
 def distinct_prompts(game: Game, episodes: Sequence[Episode] = ()) -> list[InfoSet]:

@@ -18,7 +18,7 @@ from sepo_grpo.config import RunConfig
 from sepo_grpo.errors import TrainingStopped
 from sepo_grpo.files import append_line, read_lines, write_lines
 from sepo_grpo.language_model import LanguageModel
-from sepo_grpo.step import play_step
+from sepo_grpo.step import canonical_rows, distinct_prompts, play_step
 from sepo_grpo.update import ReferenceScores, update
 
 KEEP_EVERY = 20
@@ -56,7 +56,12 @@ def train(
         done = load_step(newest, lm.model, optimiser, base)
     lines = read_lines(metrics)
     write_lines(metrics, [line for line in lines if line["stage"] != "train" or line["step"] < done])
-    reference = ReferenceScores(lm, config.temperature)
+    usual = [
+        [row for of in canonical_rows(lm, game, distinct_prompts(game)) for row in of]
+        for game in games
+        if game.enumerable
+    ]
+    reference = ReferenceScores(lm, config.temperature, usual)
     for step in range(done, config.steps):
         for group in optimiser.param_groups:
             group["lr"] = learning_rate(config, step)

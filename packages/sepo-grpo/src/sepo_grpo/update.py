@@ -1,6 +1,6 @@
 """The update: one Adam step on the sum of the games' losses."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import torch
 from torch import Tensor
@@ -16,22 +16,34 @@ GRADIENT_NORM = 1.0
 
 
 class ReferenceScores:
-    """Log-probabilities of rows under the SFT policy, which never changes: each row is computed once in a run."""
+    """Log-probabilities of rows under the SFT policy.
 
-    def __init__(self, lm: LanguageModel, temperature: float) -> None:
+    The canonical rows of each game are computed once, in one batch; all others when they are asked for, and never kept. What a row
+    scores depends in its last bits on its company, so this way a resumed run computes the same bits as an uninterrupted one.
+
+    Args:
+        lm: The model; switched off, its adapter leaves the SFT policy.
+        temperature: Of the distribution.
+        canonical: Rows of each game that every step is likely to meet.
+    """
+
+    def __init__(self, lm: LanguageModel, temperature: float, canonical: Iterable[Sequence[Row]] = ()) -> None:
         self._lm = lm
         self._temperature = temperature
         self._known: dict[Row, Tensor] = {}
+        for rows in canonical:
+            self._known.update(zip(rows, self._score(rows), strict=True))
 
-    @torch.no_grad()
     def __call__(self, rows: Sequence[Row]) -> list[Tensor]:
         """Scores rows with the adapter switched off."""
         missing = [row for row in rows if row not in self._known]
-        if missing:
-            with adapter_off(self._lm.model):
-                scores = self._lm.logprobs(missing, self._temperature)
-            self._known.update(zip(missing, scores, strict=True))
-        return [self._known[row] for row in rows]
+        fresh = dict(zip(missing, self._score(missing), strict=True)) if missing else {}
+        return [self._known[row] if row in self._known else fresh[row] for row in rows]
+
+    @torch.no_grad()
+    def _score(self, rows: Sequence[Row]) -> list[Tensor]:
+        with adapter_off(self._lm.model):
+            return self._lm.logprobs(rows, self._temperature)
 
 
 def update(
