@@ -4,11 +4,14 @@
 not installed; anything else is a Hugging Face id or a local folder.
 """
 
+import socket
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlparse
 
 import torch
+from huggingface_hub.constants import ENDPOINT
 from transformers import AutoModelForCausalLM, AutoTokenizer, GenerationConfig
 
 from sepo_grpo.embedded import HUB_ID, PACKAGE, embedded_model
@@ -42,21 +45,30 @@ def load_model(name: str, texts: Iterable[str], seed: int, device: str) -> Langu
 
 def load_pretrained(name: str, source: str, device: str) -> LanguageModel:
     """Loads a model and its tokenizer from a folder or a Hugging Face id, in float32 on CPU and bfloat16 elsewhere."""
+    local = Path(source).exists() or not hub_reachable()
+    dtype = torch.float32 if device == "cpu" else torch.bfloat16
     try:
-        tokenizer = AutoTokenizer.from_pretrained(source)
-        model: Any = AutoModelForCausalLM.from_pretrained(
-            source, dtype=torch.float32 if device == "cpu" else torch.bfloat16
-        )
+        tokenizer = AutoTokenizer.from_pretrained(source, local_files_only=local)
+        model: Any = AutoModelForCausalLM.from_pretrained(source, dtype=dtype, local_files_only=local)
     except (OSError, ValueError) as error:
         raise UserError(_not_found(name, source)) from error
     model.to(torch.device(device))
-    return LanguageModel.of(name, model, tokenizer, _stop_ids(source, model, tokenizer))
+    return LanguageModel.of(name, model, tokenizer, _stop_ids(source, model, tokenizer, local))
 
 
-def _stop_ids(source: str, model: Any, tokenizer: Any) -> list[int]:
+def hub_reachable() -> bool:
+    """Whether the Hub's name resolves; without it only what is on disk is tried, instead of a minute of retries."""
+    try:
+        socket.getaddrinfo(urlparse(ENDPOINT).hostname, None)
+    except OSError:
+        return False
+    return True
+
+
+def _stop_ids(source: str, model: Any, tokenizer: Any, local: bool) -> list[int]:
     """Every id that ends a reply; the tokenizer's own end of turn first, since its template closes turns with it."""
     try:
-        generation = GenerationConfig.from_pretrained(source).eos_token_id
+        generation = GenerationConfig.from_pretrained(source, local_files_only=local).eos_token_id
     except OSError:
         generation = None
     known = [getattr(tokenizer, "eos_token_id", None), generation, getattr(model.config, "eos_token_id", None)]
