@@ -18,7 +18,7 @@ app = App(
     name="sepo-grpo",
     version=__version__,
     help="Train a language model to play strategic games well and safely, and show what changed.\n\n"
-    "Without arguments: the embedded 135M model, Kuhn poker and the iterated prisoner's dilemma, about 15 minutes on two cores. "
+    "Without arguments: the embedded 135M model, Kuhn poker and the iterated prisoner's dilemma, under 15 minutes on two cores. "
     "`--model nano` does the same with a tiny model in under 3 minutes.",
     help_format="plaintext",
 )
