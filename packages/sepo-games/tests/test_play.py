@@ -1,5 +1,7 @@
 """Play: common random numbers, retries and fallbacks, reading policies, traces."""
 
+import sys
+
 import numpy as np
 import pytest
 from sepo_games import (
@@ -184,3 +186,26 @@ def test_an_option_that_a_game_does_not_have_is_refused():
         get_game("kuhn-v1", history="full")
     with pytest.raises(ValueError, match=r"unknown history 'ful'.*'full'"):
         get_game("ipd-v1", history="ful")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_no_question_is_answered_with_the_coin_of_a_deal_or_an_opponent(name, monkeypatch):
+    module, coins, asked = sys.modules["sepo_games.play"], set(), set()
+    real = module.coin
+
+    def recorded(*key):
+        coins.add(key)
+        return real(*key)
+
+    class Recorded(ScriptedPolicy):
+        def replies(self, requests):
+            asked.update(request.key for request in requests)
+            return super().replies(requests)
+
+    monkeypatch.setattr(module, "coin", recorded)
+    game = get_game(name)
+    plan = [match_up(game, group=g, rollout=r) for g in range(4) for r in range(8)]
+    play(plan, Recorded(game, game.strategies["uniform"]), 0)
+    assert len(asked) >= 32
+    assert len(coins) >= 4
+    assert not coins & asked

@@ -9,8 +9,9 @@ from functools import lru_cache
 
 import numpy as np
 
-CHANCE, OPPONENT = 0, 1
-"""Kinds of coins."""
+CHANCE, OPPONENT = 1_000_001, 1_000_002
+"""Kinds of coins. A coin's key has its kind where a request's key has a number of decisions, so these must be numbers that no
+player reaches: a learner whose draw is the deal's would know the cards."""
 
 
 @lru_cache(maxsize=200_000)
