@@ -28,7 +28,7 @@ class RunConfig(BaseModel):
     history: Literal["last", "full"] = "last"
     arm: Arm = "best_response"
 
-    steps: Annotated[int, Field(ge=0)] = 25
+    steps: Annotated[int, Field(ge=0)] = 22
     group_size: Annotated[int, Field(ge=2)] = 16
     groups: Count = 12
     lr: Positive = 5e-4
@@ -40,7 +40,7 @@ class RunConfig(BaseModel):
     lambda_externality: Share = 1.0
     invalid_cost: Share = 1.0
 
-    sft_steps: Annotated[int, Field(ge=0)] = 24
+    sft_steps: Annotated[int, Field(ge=0)] = 22
     sft_lr: Positive = 2e-3
     sft_decisions: Count = 6000
 
