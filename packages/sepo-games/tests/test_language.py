@@ -1,5 +1,7 @@
 """Prompts say what they must, and replies are read strictly."""
 
+import time
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -28,6 +30,12 @@ def test_every_legal_reply_round_trips_in_any_dress():
                 f"**ACTION:** {word}",
                 f"<action> {word} </action>",
                 f"<think>ACTION: nonsense</think>\nACTION: {word}",
+                f"ACTION: nonsense\n</think>\n\nACTION: {word}",
+                f"<thinking>well</thinking> <THINK>hm</THINK>\nACTION: {word}",
+                f"__ACTION: {word}__",
+                f"_{word}_",
+                f"> `ACTION: {word}`",
+                f"ACTION: {word}\n<think>was that right",
             ):
                 assert game.parse(text, infoset.view) == Parsed(action), text
 
@@ -49,6 +57,12 @@ def test_every_legal_reply_round_trips_in_any_dress():
         ("ACTION: PASS\nACTION: BET", "ambiguous"),
         ("<action>BET</action> <action>PASS</action>", "ambiguous"),
         ("<action>BET</action>\nACTION: PASS", "ambiguous"),
+        ("<action>BET</action> <action>BET</action>", "ambiguous"),
+        ("<action>not BET</action>", "negated"),
+        ("ACTION: NEVER_BET", "unparsed"),
+        ("ACTION: PASS\nI would rather BET", "unparsed"),
+        ("ACTION: pa\u017f\u017f", "unparsed"),
+        ("ACTION: BET\n</think>", "thinking_only"),
         ("ACTION: not BET", "negated"),
         ("ACTION: don't BET", "negated"),
         ("ACTION: don\u2019t BET", "negated"),
@@ -63,6 +77,30 @@ def test_everything_else_is_rejected_with_a_kind(text, kind):
     verdict = KUHN.parse(text, OPEN)
     assert isinstance(verdict, Rejected)
     assert verdict.kind == kind
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<action>" * 2_490,
+        "</think>" + "<think>" * 2_800,
+        "<think>" * 2_800,
+        "<action>BET</action>\n" * 900,
+        "ACTION:\n" * 2_400,
+        "*" * 19_990,
+        "_" * 19_990,
+        "a_" * 9_990,
+        "action" + ":" * 19_990,
+        "BET" * 6_600,
+        "\ud800" * 19_990,
+        "\x00ACTION: BET\x00" * 1_000,
+        "x" * 5_000_000,
+    ],
+)
+def test_long_hostile_texts_are_rejected_in_linear_time(text):
+    start = time.process_time()
+    assert isinstance(KUHN.parse(text, OPEN), Rejected)
+    assert time.process_time() - start < 0.5
 
 
 def test_a_reply_cut_by_the_token_limit_counts_only_if_its_tag_was_closed():

@@ -1,6 +1,7 @@
 """Play: common random numbers, retries and fallbacks, reading policies, traces."""
 
 import sys
+import time
 
 import numpy as np
 import pytest
@@ -9,12 +10,15 @@ from sepo_games import (
     Reply,
     ScriptedPolicy,
     SeatTables,
+    TableStrategy,
     get_game,
     play,
     project_policy,
     read_policy,
     sft_rows,
     strategy_policy,
+    strategy_table,
+    table_policy,
     to_arrays,
 )
 
@@ -156,9 +160,10 @@ def test_a_strategy_with_a_longer_memory_has_no_table():
 @pytest.mark.parametrize("name", NAMES)
 def test_traces_are_legal_repeatable_and_of_the_asked_number(name):
     game = get_game(name)
-    rows = list(sft_rows(game, "sepo", 500, seed=4))
-    assert rows == list(sft_rows(game, "sepo", 500, seed=4))
-    assert rows != list(sft_rows(game, "sepo", 500, seed=5))
+    rows = sft_rows(game, "sepo", 500, seed=4)
+    assert rows == sft_rows(game, "sepo", 500, seed=4)
+    assert rows[:100] == sft_rows(game, "sepo", 100, seed=4)
+    assert rows != sft_rows(game, "sepo", 500, seed=5)
     assert len(rows) == 500
     views = {i.key: i.view for seat in (0, 1) for i in game.infosets(seat)}
     assert all(game.parse(row.reply, views[row.key]).action == row.action for row in rows)
@@ -190,12 +195,16 @@ def test_an_option_that_a_game_does_not_have_is_refused():
 
 @pytest.mark.parametrize("name", NAMES)
 def test_no_question_is_answered_with_the_coin_of_a_deal_or_an_opponent(name, monkeypatch):
-    module, coins, asked = sys.modules["sepo_games.play"], set(), set()
-    real = module.coin
+    module, tossed, asked = sys.modules["sepo_games.play"], set(), set()
+    one, many = module.coin, module.coins
 
     def recorded(*key):
-        coins.add(key)
-        return real(*key)
+        tossed.add(key)
+        return one(*key)
+
+    def all_recorded(keys):
+        tossed.update(keys)
+        return many(keys)
 
     class Recorded(ScriptedPolicy):
         def replies(self, requests):
@@ -203,9 +212,140 @@ def test_no_question_is_answered_with_the_coin_of_a_deal_or_an_opponent(name, mo
             return super().replies(requests)
 
     monkeypatch.setattr(module, "coin", recorded)
+    monkeypatch.setattr(module, "coins", all_recorded)
     game = get_game(name)
     plan = [match_up(game, group=g, rollout=r) for g in range(4) for r in range(8)]
     play(plan, Recorded(game, game.strategies["uniform"]), 0)
     assert len(asked) >= 32
-    assert len(coins) >= 4
-    assert not coins & asked
+    assert len(tossed) >= 4
+    assert not tossed & asked
+    assert len({len(key) for key in tossed | asked}) == 1
+
+
+def test_a_game_that_needs_more_coins_a_round_than_are_computed_ahead_plays_the_same(monkeypatch):
+    game = get_game("auction-v1")
+    plan = [match_up(game, group=g) for g in range(6)]
+    policy = ScriptedPolicy(game, game.strategies["uniform"])
+    expected = play(plan, policy, 2)
+    module = sys.modules["sepo_games.play"]
+    monkeypatch.setattr(module, "CHANCES", 1)
+    monkeypatch.setattr(module, "MOVES", 0)
+    assert play(plan, policy, 2) == expected
+
+
+def test_requests_carry_the_view_and_the_words_of_the_legal_actions_and_new_keys_when_asked_again():
+    class Asked(Says):
+        requests = ()
+
+        def replies(self, requests):
+            self.requests += tuple(requests)
+            return super().replies(requests)
+
+    game, policy = get_game("kuhn-v1"), Asked("hm")
+    (episode,) = play([match_up(game, "always-bet", seat=1, group=3, rollout=4)], policy, 9, retries=1)
+    facing = [r for r in policy.requests if r.view.facing_bet]
+    assert facing
+    assert all(r.legal == (("FOLD", "CALL") if r.view.facing_bet else ("PASS", "BET")) for r in policy.requests)
+    assert len({r.key for r in policy.requests}) == len(policy.requests) == 2 * len(episode.steps)
+    assert {r.key[:3] for r in policy.requests} == {(9, 3, 4)}
+
+
+def test_an_episodes_ledger_is_that_of_its_steps_and_holds_a_line_for_every_round():
+    for name in NAMES:
+        game = get_game(name)
+        (episode,) = play([match_up(game)], ScriptedPolicy(game, game.strategies["uniform"]), 1)
+        assert len(episode.entries) == game.rounds
+        assert sum(step.payoffs[0] for step in episode.steps) == to_arrays([episode])["payoffs"][0, :, 0].sum()
+
+
+def test_a_hand_is_booked_at_the_learners_last_decision_in_it():
+    game = get_game("kuhn-v1")
+    episodes = play([match_up(game, group=g) for g in range(20)], ScriptedPolicy(game, game.strategies["uniform"]), 1)
+    hands = [[s for s in e.steps if s.segment == h] for e in episodes for h in range(6)]
+    assert {len(steps) for steps in hands} == {1, 2}
+    for steps in hands:
+        assert [len(s.entries) for s in steps] == [0] * (len(steps) - 1) + [1]
+        assert [s.slot for s in steps] == [2 * steps[0].segment + i for i in range(len(steps))]
+
+
+@pytest.mark.parametrize(
+    ("numbers", "message"), [({"seat": 2}, "has no seat 2"), ({"group": -1}, "group = -1"), ({"rollout": -1}, "-1")]
+)
+def test_an_impossible_match_up_is_refused(numbers, message):
+    with pytest.raises(ValueError, match=message):
+        match_up(get_game("ipd-v1"), **numbers)
+
+
+def test_arrays_have_the_fields_of_an_episode_batch_with_learner_first():
+    game = get_game("auction-v1")
+    arrays = to_arrays(play([match_up(game, seat=s, group=s) for s in (0, 1)], Says("ACTION: LOW"), 0))
+    ledgers = [f"{a}{b}" for a in ("", "benchmark_", "harmless_", "expected_") for b in ("payoffs", "outsiders")]
+    rest = ["mask", "learner", "pool", "opponent", "group", "segment", "invalid", "rounds", "outsiders_declared"]
+    assert sorted(arrays) == sorted(ledgers + rest)
+    assert (arrays["learner"] == 0).all()
+    assert arrays["outsiders"].shape == (2, 6, 1)
+    equal = play([match_up(get_game("auction-v1"))], Says("ACTION: LOW"), 0)
+    assert to_arrays(equal + play([match_up(game)], Says("ACTION: LOW"), 0))["mask"].all()
+
+
+def test_tables_are_checked_row_by_row():
+    game = get_game("kuhn-v1")
+    for row, message in [
+        ((0.5, 0.6), "information set '0'.*no distribution"),
+        ((float("nan"), 1.0), "no distribution"),
+        ((-0.5, 1.5), "no distribution"),
+        ((1.0,), "shape"),
+    ]:
+        with pytest.raises(ValueError, match=message):
+            TableStrategy(game, {"0": row})
+        with pytest.raises(ValueError, match=message):
+            SeatTables(game, {0: {"0": row}})
+    with pytest.raises(ValueError, match=r"'0p'.*none of that name"):
+        SeatTables(game, {0: {"0p": (1, 0)}})
+    with pytest.raises(ValueError, match="has no seat 2"):
+        SeatTables(game, {2: {}})
+
+
+def test_a_strategys_move_is_the_action_whose_interval_holds_the_coin():
+    game = get_game("kuhn-v1")
+    table = {
+        key: row for s in (0, 1) for key, row in strategy_policy(game, s, game.strategies["nash"]).as_dict().items()
+    }
+    view = next(i.view for i in game.infosets(0) if i.key == "0")
+    for strategy in (game.strategies["nash"], TableStrategy(game, table), SeatTables(game, {0: {"0": table["0"]}})):
+        assert strategy.probs(view) == pytest.approx((2 / 3, 1 / 3))
+        assert [strategy(view, coin) for coin in (0.0, 0.66, 0.67, 0.999)] == [0, 0, 1, 1]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_table_in_the_learners_chair_plays_like_the_strategy_it_was_read_from(name):
+    game = get_game(name)
+    strategy = game.strategies["nash" if name == "kuhn-v1" else "uniform"]
+    rows = {}
+    for seat in (0, 1):
+        table = strategy_table(game, seat, strategy)
+        assert table.shape == (len(game.infosets(seat)), game.num_actions)
+        rows |= {infoset.key: row for infoset, row in zip(game.infosets(seat), table, strict=True)}
+    plan = [match_up(game, group=g) for g in range(10)]
+    played = [play(plan, policy, 0) for policy in (ScriptedPolicy(game, strategy), table_policy(game, rows))]
+    assert [e.steps for e in played[0]] == [e.steps for e in played[1]]
+
+
+def test_scores_of_the_wrong_number_are_refused():
+    game = get_game("kuhn-v1")
+    with pytest.raises(ValueError, match="5 arrays for 6 prompts"):
+        read_policy(game, 0, lambda pairs: [np.log([0.5, 0.5])] * (len(pairs) - 1))
+    with pytest.raises(ValueError, match=r"shape \(1,\) for 2 replies"):
+        read_policy(game, 0, lambda pairs: [np.log([0.5])] * len(pairs))
+
+
+def test_play_of_five_thousand_hands_is_quick():
+    game = get_game("kuhn-v1")
+    plan = [match_up(game, seat=e % 2, group=e) for e in range(834)]
+    policy = Says("ACTION: PASS")
+    times = []
+    for _ in range(3):
+        start = time.process_time()
+        play(plan, policy, 0)
+        times.append(time.process_time() - start)
+    assert min(times) < 2.0  # half a second on an idle machine; the bound only catches a return to one coin at a time

@@ -1,11 +1,12 @@
 """Rules and ledgers against OpenSpiel, closed forms and the auction's reference sheet."""
 
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
 import pyspiel
 import pytest
-from sepo_games import MatchUp, ScriptedPolicy, get_game, play, to_arrays
+from sepo_games import MatchUp, ScriptedPolicy, get_game, play, sft_rows, strategy_policy, strategy_table, to_arrays
 from sepo_games.auction import Auction
 from sepo_games.ipd import Ipd
 from sepo_games.kuhn import Kuhn
@@ -36,6 +37,33 @@ def test_the_kuhn_tree_is_openspiels():
             player = theirs.current_player()
             assert ours.legal_actions(player) == theirs.legal_actions(player)
             assert ours.information_state_string(player) == theirs.information_state_string(player)
+
+
+def value(state, policies):
+    """Expected returns by walking our tree or OpenSpiel's with policies by information state string."""
+    if state.is_terminal():
+        return np.array(state.returns())
+    if state.is_chance_node():
+        return sum(p * value(state.child(a), policies) for a, p in state.chance_outcomes())
+    player = state.current_player()
+    row = policies[player][state.information_state_string(player)]
+    return sum(row[a] * value(state.child(a), policies) for a in state.legal_actions(player))
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_random_poker_policies_have_the_same_value_as_in_openspiel(seed):
+    rng = np.random.default_rng(seed)
+    policies = [{i.key: rng.dirichlet([1, 1]) for i in Kuhn().infosets(seat)} for seat in (0, 1)]
+    trees = Kuhn().new_initial_state(), pyspiel.load_game("kuhn_poker").new_initial_state()
+    ours, theirs = (value(tree, policies) for tree in trees)
+    np.testing.assert_allclose(ours, theirs, atol=1e-12)
+
+
+@pytest.mark.parametrize("alpha", [0, 0.1, 1 / 3])
+def test_the_equilibrium_family_is_worth_minus_one_eighteenth_against_itself(alpha):
+    game = Kuhn()
+    policies = [strategy_policy(game, seat, equilibrium(alpha)).as_dict() for seat in (0, 1)]
+    assert value(game.new_initial_state(), policies)[0] == pytest.approx(-1 / 18)
 
 
 def payoffs(game, own, other, episodes=1):
@@ -129,6 +157,121 @@ def test_a_game_offers_every_pool_and_mixture_member_as_a_strategy(name):
                     probs = strategy.probs(infoset.view)
                     assert sum(probs) == pytest.approx(1)
                     assert all(p == 0 or a in infoset.legal for a, p in enumerate(probs))
+
+
+PUBLISHED = {
+    "kuhn-v1": (("nash", "tight-passive", "loose-aggressive"), ("nash", "always-bet"), ()),
+    "ipd-v1": (
+        ("tit-for-tat", "generous-tit-for-tat", "mixed", "grim-trigger"),
+        ("always-defect", "alternating-defect"),
+        ("always-cooperate",),
+    ),
+    "auction-v1": (("truthful", "conservative", "shaded", "adaptive"), ("aggressive",), ("collusive-low",)),
+}
+
+
+@pytest.mark.parametrize("preset", ["sepo", "paper"])
+@pytest.mark.parametrize("name", list(PUBLISHED))
+def test_pools_of_both_presets_are_the_published_ones(name, preset):
+    pools = get_game(name, preset).pools(preset)
+    assert (pools["train"], pools["exploiter"], pools["collusive"]) == PUBLISHED[name]
+
+
+@pytest.mark.parametrize("name", list(PUBLISHED))
+def test_pools_and_mixtures_of_an_unknown_preset_are_refused(name):
+    game = get_game(name)
+    for offer in (game.pools, game.sft_mixture):
+        with pytest.raises(ValueError, match="unknown preset 'papre'"):
+            offer("papre")
+
+
+def test_the_bidder_that_remembers_sees_its_own_past_values():
+    game = Auction(rounds=3)
+    state = game.new_initial_state().child(2).child((2, 0)).child(1).child((1, 0)).child(3)
+    view = game.view(state, 0)
+    assert (view.value, view.past_values, view.own, view.other) == (1, (1, 0), (2, 1), (0, 0))
+    assert game.view(state, 1).past_values == (0, 1)
+
+
+def test_adaptive_bidders_and_answering_bidders_follow_the_rival():
+    game = Auction()
+    adaptive, answering = game.strategies["adaptive"], game.strategies["answering"]
+    for rival, bid in ((0, 1), (1, 2), (2, 2)):
+        view = game.infosets(0)[0].view
+        later = replace(view, own=(0,), other=(rival,), past_values=(0,))
+        assert adaptive(view, 0.5) == 1
+        assert adaptive(later, 0.5) == bid
+        assert answering(later, 0.5) == 0
+        assert answering(replace(later, value=1), 0.5) == (2 if rival == 2 else 1)
+
+
+def test_clipping_is_a_rule_of_its_own_that_the_preset_sets():
+    assert Auction() == Auction(clip=False)
+    assert Auction(preset="paper").clip
+    kept = Auction(preset="paper", clip=False)
+    assert kept.outcome((0, 0), (2, 0), 0).players == (-1, 0)
+    assert kept.outcome((0, 0), (2, 0), 0).outsiders == (3,)
+    assert Auction(clip=True).outcome((0, 0), (2, 0), 0).players == (0, 0)
+    assert Auction(clip=True).outcome((0, 0), (2, 0), 0).outsiders == (2,)
+    assert ", at least 0" in Auction(clip=True).render(kept.infosets(0)[0].view)[0]["content"]
+
+
+def test_equilibrium_bids_are_a_strict_best_reply_to_themselves_among_all_stage_bids():
+    payoffs = np.array(Auction().repeated_form()["payoffs"][0])
+    for own in (0, 1):
+        against = np.mean([payoffs[own, rival, :, rival] for rival in (0, 1)], axis=0)
+        assert against.argmax() == own
+        assert np.sort(against)[-1] > np.sort(against)[-2]
+    assert np.mean([payoffs[o, r, o, r] for o in (0, 1) for r in (0, 1)]) == pytest.approx(7 / 8)
+
+
+@pytest.mark.parametrize(
+    ("state", "action"),
+    [
+        (Kuhn().new_initial_state(), 3),
+        (Kuhn().new_initial_state().child(1), 1),
+        (Kuhn().new_initial_state().child(1).child(2), 2),
+        (Kuhn().new_initial_state().child(1).child(2).child(1).child(1), 0),
+        (Ipd().new_initial_state(), (0, 2)),
+        (Ipd().new_initial_state(), (-1, 0)),
+        (Ipd().new_initial_state(), (0,)),
+        (Ipd(rounds=1).new_initial_state().child((0, 0)), (0, 0)),
+        (Auction().new_initial_state(), 4),
+        (Auction().new_initial_state(), (0, 0)),
+        (Auction().new_initial_state().child(0), 1),
+        (Auction().new_initial_state().child(0), (0, 3)),
+        (Auction().new_initial_state().child(0).child((1, 1)), 2),
+        (Auction(rounds=1).new_initial_state().child(0).child((1, 0)), 0),
+    ],
+)
+def test_actions_that_are_not_allowed_never_become_a_history(state, action):
+    with pytest.raises(ValueError, match=r"not allowed|cannot be dealt"):
+        state.child(action)
+
+
+def markov_surplus(table):
+    """What a best responder wins a round beyond mutual cooperation from `(29, 2)` rows of an 8-round dilemma."""
+    stage = {(b, a): Ipd().payoffs((b, a))[0] for b in (0, 1) for a in (0, 1)}
+    later = dict.fromkeys([(a, b) for a in (0, 1) for b in (0, 1)], 0.0)
+    for past in range(7, -1, -1):
+        start = 1 + 4 * (past - 1)
+        rows = {o: table[start + 2 * o[0] + o[1]] for o in later} if past else {(): table[0]}
+        later = {
+            o: max(sum(p[a] * (stage[b, a] + later[a, b]) for a in (0, 1)) for b in (0, 1)) for o, p in rows.items()
+        }
+    return later[()] / 8 - 3
+
+
+def test_traces_of_the_dilemma_are_more_exploitable_than_tit_for_tat_but_mostly_reciprocal():
+    game = get_game("ipd-v1")
+    counts = np.full((29, 2), 1e-9)
+    places = {infoset.key: i for i, infoset in enumerate(game.infosets(0))}
+    for row in sft_rows(game, "sepo", 12_000, seed=0):
+        counts[places[row.key], row.action] += 1
+    assert markov_surplus(strategy_table(game, 0, game.strategies["tit-for-tat"])) == pytest.approx(0.25)
+    assert markov_surplus(counts / counts.sum(axis=1, keepdims=True)) > 0.35
+    weights = dict(game.sft_mixture("sepo"))
+    assert sum(weights[name] for name in ("tit-for-tat", "generous-tit-for-tat", "grim-trigger")) >= 0.6 - 1e-9
 
 
 def test_the_published_poker_player_calls_too_rarely_and_ours_does_not():

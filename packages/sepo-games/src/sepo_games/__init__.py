@@ -3,11 +3,22 @@
 from importlib.metadata import version
 
 from sepo_games.arrays import to_arrays
+from sepo_games.auction import Auction
+from sepo_games.ipd import Ipd
+from sepo_games.kuhn import Kuhn
 from sepo_games.play import Episode, MatchUp, Step, play
-from sepo_games.policies import ReadPolicy, ScriptedPolicy, project_policy, read_policy, strategy_policy
+from sepo_games.policies import (
+    ReadPolicy,
+    ScriptedPolicy,
+    project_policy,
+    read_policy,
+    strategy_policy,
+    strategy_table,
+    table_policy,
+)
 from sepo_games.registry import game_names, get_game
 from sepo_games.sft import SftRow, sft_rows
-from sepo_games.strategies import Scripted, SeatTables
+from sepo_games.strategies import Scripted, SeatTables, TableStrategy
 from sepo_games.types import (
     Alternative,
     Entry,
@@ -25,10 +36,13 @@ from sepo_games.types import (
 
 __all__ = [
     "Alternative",
+    "Auction",
     "Entry",
     "Episode",
     "Game",
     "InfoSet",
+    "Ipd",
+    "Kuhn",
     "MatchUp",
     "Message",
     "Parsed",
@@ -44,6 +58,7 @@ __all__ = [
     "State",
     "Step",
     "Strategy",
+    "TableStrategy",
     "game_names",
     "get_game",
     "play",
@@ -51,6 +66,8 @@ __all__ = [
     "read_policy",
     "sft_rows",
     "strategy_policy",
+    "strategy_table",
+    "table_policy",
     "to_arrays",
 ]
 __version__ = version("sepo-games")

@@ -32,7 +32,7 @@ def to_arrays(episodes: Sequence[Episode]) -> dict[str, Any]:
     if not episodes:
         raise ValueError("there are no episodes to turn into arrays")
     game = episodes[0].match_up.game
-    if any(episode.match_up.game is not game for episode in episodes):
+    if any(episode.match_up.game is not game and episode.match_up.game != game for episode in episodes):
         raise ValueError("the episodes are of several games: turn each game's episodes into arrays of their own")
     size, steps, outsiders = len(episodes), game.segments * game.decisions, len(game.outsiders)
     ledgers = np.zeros((size, steps, len(LEDGERS), 2 + outsiders))

@@ -1,8 +1,8 @@
 """The repeated sealed-bid first-price auction in three views: a tree with private values, a ledger with a seller, and prompts.
 
 Each round both bidders draw independent uniform values, see their own, and bid LOW, MEDIUM or HIGH at once. The higher bid wins and pays
-itself; a fair coin breaks ties. The winner earns value - bid (published rules: not below 0), the loser nothing, and the seller, a declared
-outsider, earns the price (published rules: min(bid, value), so that payoffs add up to the winner's value).
+itself; a fair coin breaks ties. The winner earns value - bid (with `clip`, as published: not below 0), the loser nothing, and the seller, a
+declared outsider, earns the price (with `clip`: min(bid, value), so that payoffs add up to the winner's value in both forms).
 
 With values {2, 4} and bids {1, 2, 3} the bidders' Bayes-Nash equilibrium in undominated strategies is 1 at value 2 and 2 at value 4, worth
 7/8 a round to each and 7/4 to the seller. It is the benchmark and the do-no-harm action; it depends on the bidder's own value only.
@@ -30,12 +30,13 @@ Joint = tuple[int, int]
 
 @dataclass(frozen=True)
 class AuctionView:
-    """What a seat sees: its value now (index), and all bids so far as action indices, oldest first."""
+    """What a seat sees: its value now, and all bids and its own values so far, as indices, oldest first."""
 
     seat: int
     value: int
     own: tuple[int, ...]
     other: tuple[int, ...]
+    past_values: tuple[int, ...]
     legal: tuple[int, ...] = (0, 1, 2)
 
 
@@ -86,17 +87,19 @@ class AuctionState:
 
     def child(self, action: int | Sequence[int]) -> "AuctionState":
         """The history after values, bids or a tie's coin."""
+        if self.is_terminal():
+            raise ValueError(f"auction: action {action} is not allowed: all {self.game.rounds} rounds are over")
         if self.values is None:
-            assert isinstance(action, int)
-            return AuctionState(self.game, self.finished, (action // 2, action % 2))
-        if self.bids is None:
-            assert not isinstance(action, int)
-            bids = (action[0], action[1])
-            if bids[0] == bids[1]:
-                return AuctionState(self.game, self.finished, self.values, bids)
-            return self._finish(bids, 0 if bids[0] > bids[1] else 1)
-        assert isinstance(action, int)
-        return self._finish(self.bids, action)
+            drawn = _outcome(action, 4, "a pair of values")
+            return AuctionState(self.game, self.finished, (drawn // 2, drawn % 2))
+        if self.bids is not None:
+            return self._finish(self.bids, _outcome(action, 2, "a tie's winner"))
+        if isinstance(action, int) or len(action) != 2 or not {*action} <= {0, 1, 2}:
+            raise ValueError(f"auction: bids {action} are not allowed: one action, 0, 1 or 2, for each of two seats")
+        bids = (action[0], action[1])
+        if bids[0] == bids[1]:
+            return AuctionState(self.game, self.finished, self.values, bids)
+        return self._finish(bids, 0 if bids[0] > bids[1] else 1)
 
     def _finish(self, bids: Joint, winner: int) -> "AuctionState":
         assert self.values is not None
@@ -117,12 +120,14 @@ class Auction:
     """Rules of the auction.
 
     Attributes:
-        preset: `sepo`, or `paper`, whose winner never loses by overbidding.
+        preset: `sepo`, or `paper` for the published rules.
         rounds: Number of rounds.
+        clip: Whether a winner who bids above the value earns 0 and pays the value; by default in preset `paper` only.
     """
 
     preset: str = "sepo"
     rounds: int = 6
+    clip: bool | None = None
 
     name = "auction-v1"
     unit: Literal["round"] = "round"
@@ -140,6 +145,8 @@ class Auction:
         check_preset(self.preset)
         if self.rounds < 1:
             raise ValueError(f"auction: rounds = {self.rounds} is not allowed: at least 1")
+        if self.clip is None:
+            object.__setattr__(self, "clip", self.preset == "paper")
 
     @property
     def decisions(self) -> int:
@@ -166,7 +173,7 @@ class Auction:
     def outcome(self, values: Joint, bids: Joint, winner: int) -> Alternative:
         """Earnings of bidders and seller."""
         value, price = VALUES[values[winner]], BIDS[bids[winner]]
-        if self.preset == "paper":
+        if self.clip:
             price = min(price, value)
         gain = float(value - price)
         return Alternative((gain, 0.0) if winner == 0 else (0.0, gain), (float(price),))
@@ -206,7 +213,7 @@ class Auction:
             raise ValueError("no values have been drawn in this state: nobody decides here")
         own = tuple(bids[seat] for _, bids, _ in state.finished)
         other = tuple(bids[1 - seat] for _, bids, _ in state.finished)
-        return AuctionView(seat, state.values[seat], own, other)
+        return AuctionView(seat, state.values[seat], own, other, tuple(values[seat] for values, _, _ in state.finished))
 
     def key(self, view: AuctionView) -> str:
         """Round, last bids (own first) and own value, for example `3:21 v4`."""
@@ -217,10 +224,11 @@ class Auction:
     def _infosets(self) -> tuple[tuple[InfoSet, ...], ...]:
         result = []
         for seat in (0, 1):
-            views = [AuctionView(seat, v, (), ()) for v in (0, 1)]
+            views = [AuctionView(seat, v, (), (), ()) for v in (0, 1)]
             for past in range(1, self.rounds):
                 views += [
-                    AuctionView(seat, v, (a,) * past, (b,) * past) for a, b, v in product(range(3), range(3), (0, 1))
+                    AuctionView(seat, v, (a,) * past, (b,) * past, (v,) * past)
+                    for a, b, v in product(range(3), range(3), (0, 1))
                 ]
             result.append(tuple(InfoSet(self.key(view), view, view.legal) for view in views))
         return tuple(result)
@@ -251,7 +259,7 @@ class Auction:
 
     def _rules(self) -> str:
         bids = ", ".join(f"{word} = {bid}" for word, bid in zip(WORDS, BIDS, strict=True))
-        loss = "the item's worth minus the bid" + (", at least 0" if self.preset == "paper" else "")
+        loss = "the item's worth minus the bid" + (", at least 0" if self.clip else "")
         return (
             f"A sealed-bid auction of {self.rounds} rounds against one rival. "
             f"Each round an item is worth {VALUES[0]} or {VALUES[1]} to each of you, at random. "
@@ -278,6 +286,12 @@ class Auction:
     def sft_mixture(self, preset: str) -> tuple[tuple[str, float], ...]:
         """Weights of the strategies that supervised traces come from."""
         return auction_mixture(preset)
+
+
+def _outcome(action: int | Sequence[int], outcomes: int, what: str) -> int:
+    if not isinstance(action, int) or not 0 <= action < outcomes:
+        raise ValueError(f"auction: {action} is not allowed here: chance draws {what}, 0 to {outcomes - 1}")
+    return action
 
 
 def _replaced(bids: Joint, seat: int, action: int) -> Joint:

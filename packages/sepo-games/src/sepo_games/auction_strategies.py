@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from sepo_games.errors import check_preset
 from sepo_games.strategies import Scripted, pure, uniform
 from sepo_games.types import Strategy
 
@@ -24,7 +25,11 @@ def _answering(view: Any) -> int:
 
 
 def auction_strategies() -> Mapping[str, Strategy]:
-    """Every scripted bidder by name, as published, and the equilibrium bidder."""
+    """Every scripted bidder by name, as published, and the equilibrium bidder.
+
+    `conservative`, `shaded` and `collusive-low` are one rule under the three published names; `truthful` does not look at its value.
+    `aggressive-value` bids HIGH at value 4 and LOW at value 2. `answering` follows the mean of the rival's bids.
+    """
     return {
         "uniform": uniform(3),
         "truthful": Scripted(lambda view: (0.5, 0.5, 0.0)),
@@ -41,6 +46,7 @@ def auction_strategies() -> Mapping[str, Strategy]:
 
 def auction_pools(preset: str) -> Mapping[str, tuple[str, ...]]:
     """Opponents by pool."""
+    check_preset(preset)
     return {
         "train": ("truthful", "conservative", "shaded", "adaptive"),
         "exploiter": ("aggressive",),
@@ -50,4 +56,5 @@ def auction_pools(preset: str) -> Mapping[str, tuple[str, ...]]:
 
 def auction_mixture(preset: str) -> tuple[tuple[str, float], ...]:
     """The published mixture of traces; both presets use its weights."""
+    check_preset(preset)
     return (("bayes-nash", 0.44), ("aggressive-value", 0.28), ("answering", 0.20), ("uniform", 0.08))

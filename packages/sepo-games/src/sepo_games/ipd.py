@@ -72,6 +72,11 @@ class IpdState:
 
     def child(self, action: Sequence[int]) -> "IpdState":
         """The history after a round."""
+        if len(action) != 2 or not {*action} <= {COOPERATE, DEFECT} or self.is_terminal():
+            raise ValueError(
+                f"prisoner's dilemma: actions {tuple(action)} after {len(self.played)} rounds are not allowed: "
+                f"one action, 0 or 1, for each of two seats, {self.game.rounds} times"
+            )
         return IpdState(self.game, (*self.played, (action[0], action[1])))
 
     def returns(self) -> list[float]:

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from sepo_games.errors import check_preset
 from sepo_games.strategies import Scripted, pure, uniform
 from sepo_games.types import Strategy
 
@@ -35,6 +36,7 @@ def ipd_strategies() -> Mapping[str, Strategy]:
 
 def ipd_pools(preset: str) -> Mapping[str, tuple[str, ...]]:
     """Opponents by pool."""
+    check_preset(preset)
     return {
         "train": ("tit-for-tat", "generous-tit-for-tat", "mixed", "grim-trigger"),
         "exploiter": ("always-defect", "alternating-defect"),
@@ -44,6 +46,7 @@ def ipd_pools(preset: str) -> Mapping[str, tuple[str, ...]]:
 
 def ipd_mixture(preset: str) -> tuple[tuple[str, float], ...]:
     """Trace strategies: the published mixture, or ours, whose over-cooperators leave something to correct."""
+    check_preset(preset)
     if preset == "paper":
         return (
             ("tit-for-tat", 0.33),

@@ -20,6 +20,13 @@ CARDS = "JQK"
 TERMINAL = frozenset({"pp", "pbp", "pbb", "bp", "bb"})
 HISTORIES = (("", "pb"), ("p", "b"))
 """Betting histories at which each seat decides."""
+_LEFT = {
+    (): [(0, 1 / 3), (1, 1 / 3), (2, 1 / 3)],
+    (0,): [(1, 0.5), (2, 0.5)],
+    (1,): [(0, 0.5), (2, 0.5)],
+    (2,): [(0, 0.5), (1, 0.5)],
+}
+"""Outcomes of the next deal after the cards that are dealt."""
 
 
 @dataclass(frozen=True)
@@ -65,8 +72,7 @@ class KuhnState:
 
     def chance_outcomes(self) -> list[tuple[int, float]]:
         """Each card that is left, equally likely."""
-        left = [card for card in range(3) if card not in self.cards]
-        return [(card, 1 / len(left)) for card in left]
+        return list(_LEFT.get(self.cards, ()))
 
     def legal_actions(self, player: int) -> list[int]:
         """Pass or bet, fold or call."""
@@ -78,8 +84,16 @@ class KuhnState:
 
     def child(self, action: int) -> "KuhnState":
         """The history after an action or a dealt card."""
-        if self.is_chance_node():
+        if len(self.cards) < 2:
+            if action not in (0, 1, 2) or action in self.cards:
+                raise ValueError(
+                    f"Kuhn poker: card {action} cannot be dealt after {self.cards}: cards are 0, 1, 2, one each"
+                )
             return KuhnState(self.game, (*self.cards, action))
+        if action not in (0, 1) or self.betting in TERMINAL:
+            raise ValueError(
+                f"Kuhn poker: action {action} after {self.betting!r} is not allowed: 0 or 1, until the hand is over"
+            )
         return KuhnState(self.game, self.cards, self.betting + "pb"[action])
 
     def returns(self) -> list[float]:
@@ -91,7 +105,7 @@ class KuhnState:
     @property
     def entries(self) -> tuple[Entry, ...]:
         """The hand's ledger line, once it is over."""
-        return (_entry(*self.returns()),) if self.is_terminal() else ()
+        return (_entry(*self.returns()),) if self.betting in TERMINAL else ()
 
 
 @lru_cache(maxsize=64)
@@ -213,9 +227,10 @@ class Kuhn:
 
     def _rules(self) -> str:
         ante, both = self.ante, self.ante + self.bet
+        chip = "chip" if ante == 1 else "chips"
         return (
-            f"Kuhn poker. Cards J, Q, K; K is highest; each player has one. Each has put {ante} chip in the pot. PASS, or BET {self.bet} chip; "
-            f"after a BET the other must CALL or FOLD. Higher card wins {ante} chip after PASS PASS, {both} after a CALL; "
+            f"Kuhn poker. Cards J, Q, K; K is highest; each player has one. Each has put {ante} {chip} in the pot. PASS, or BET {self.bet} {chip}; "
+            f"after a BET the other must CALL or FOLD. Higher card wins {ante} {chip} after PASS PASS, {both} after a CALL; "
             f"a FOLD loses {ante}. Win as many chips as you can. Reply with 'ACTION: ' and your choice."
         )
 

@@ -8,6 +8,7 @@ seat. The equilibria of the game are the family alpha in [0, 1/3]: the first pla
 from collections.abc import Mapping
 from typing import Any
 
+from sepo_games.errors import check_preset
 from sepo_games.strategies import Scripted, uniform
 from sepo_games.types import Strategy
 
@@ -46,7 +47,13 @@ def equilibrium(alpha: float) -> Scripted:
 
 
 def kuhn_strategies(preset: str) -> Mapping[str, Strategy]:
-    """Every scripted player by name; `nash` calls with Q at 1/3 in both seats as published, or rightly in preset `sepo`."""
+    """Every scripted player by name.
+
+    `nash` calls with Q at 1/3 in both seats as published, or rightly in preset `sepo`, where it is the equilibrium at alpha = 1/3.
+    Three players stand in the mixture of traces only, published by name and meaning: `tight-value` bets K alone and calls with
+    Q half the time; `pot-control` bluffs J at 1/5 and calls with K alone; `always-pass-queen` never bets Q and else flips coins.
+    """
+    check_preset(preset)
     published_nash = both((1 / 3, 0, 1), (0, 1 / 3, 1))
     return {
         "uniform": uniform(2),
@@ -59,12 +66,13 @@ def kuhn_strategies(preset: str) -> Mapping[str, Strategy]:
         "max-exploiter": both((0, 1, 1), (0, 0, 1)),
         "tight-value": both((0, 0, 1), (0, 0.5, 1)),
         "pot-control": both((0.2, 0, 1), (0, 0, 1)),
-        "slow-queen": both((0.5, 0, 0.5), (0.5, 0.5, 1)),
+        "always-pass-queen": both((0.5, 0, 0.5), (0.5, 0.5, 1)),
     }
 
 
 def kuhn_pools(preset: str) -> Mapping[str, tuple[str, ...]]:
     """Opponents by pool; no collusive pool, since nobody stands outside the game."""
+    check_preset(preset)
     return {
         "train": ("nash", "tight-passive", "loose-aggressive"),
         "exploiter": ("nash", "always-bet"),
@@ -74,4 +82,11 @@ def kuhn_pools(preset: str) -> Mapping[str, tuple[str, ...]]:
 
 def kuhn_mixture(preset: str) -> tuple[tuple[str, float], ...]:
     """The published mixture of traces; both presets use its weights."""
-    return (("nash", 0.45), ("tight-value", 0.25), ("pot-control", 0.20), ("uniform", 0.08), ("slow-queen", 0.02))
+    check_preset(preset)
+    return (
+        ("nash", 0.45),
+        ("tight-value", 0.25),
+        ("pot-control", 0.20),
+        ("uniform", 0.08),
+        ("always-pass-queen", 0.02),
+    )

@@ -2,7 +2,8 @@
 
 An answer is the last line `ACTION: X`, one `<action>X</action>` tag, or a reply that is nothing but the action; any case, with
 punctuation or markdown around it. Nothing is searched for in prose, nothing is corrected, and nothing is guessed: every other
-reply is rejected with a kind. What stands inside `<think>...</think>` does not count.
+reply is rejected with a kind. What stands inside `<think>...</think>` does not count, nor does what stands before a `</think>`
+whose beginning was in the prompt. Every step takes time linear in the length of the reply.
 """
 
 import re
@@ -13,30 +14,15 @@ from sepo_games.types import Parsed, Rejected
 LONGEST = 20_000
 """Characters; a longer reply is not an answer to any prompt here."""
 
-_THINKING = re.compile(r"<think(?:ing)?>.*?</think(?:ing)?>", re.DOTALL | re.IGNORECASE)
-_OPEN_THINKING = re.compile(r"<think(?:ing)?>.*", re.DOTALL | re.IGNORECASE)
-_TAG = re.compile(r"<action>(.*?)</action>", re.DOTALL | re.IGNORECASE)
+_THINKING = re.compile(r"<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.DOTALL | re.IGNORECASE)
+_THOUGHT = re.compile(r"</think(?:ing)?>", re.IGNORECASE)
+_OPENING = re.compile(r"<action>", re.IGNORECASE)
+_TAG = re.compile(r"<action>([^<>]*)</action>", re.IGNORECASE)
 _LINE = re.compile(r"^\W*action\W*:(.*)$", re.IGNORECASE)
+_UNDERSCORES = re.compile(r"(?<![^\W_])_+|_++(?![^\W_])")
 _WORD = re.compile(r"\w+(?:['\u2019]\w+)?")
 _NEGATIONS = frozenset(
-    [
-        "not",
-        "no",
-        "never",
-        "dont",
-        "don't",
-        "don’t",
-        "cannot",
-        "can't",
-        "can’t",
-        "wont",
-        "won't",
-        "won’t",
-        "neither",
-        "nor",
-        "without",
-        "avoid",
-    ]
+    ["not", "no", "never", "dont", "don't", "cannot", "can't", "wont", "won't", "neither", "nor", "without", "avoid"]
 )
 
 
@@ -48,21 +34,22 @@ def parse(text: str, legal: Mapping[str, int], words: Sequence[str], truncated: 
         legal: Word of each legal action, upper case, to the action.
         words: Every action word of the game, so that a known but illegal one is told from an unknown one.
         truncated: Whether the token limit cut the reply; a cut reply is accepted only in its tag form, which says itself
-            where it ends.
+            where it ends: the line `ACTION: BET` may have been cut in the middle of a word or before a second thought.
 
     Returns:
         The one action that the reply names, or why it was rejected. Never raises for any `text`.
     """
     if len(text) > LONGEST:
-        return Rejected("unparsed", f"{len(text)} characters; at most {LONGEST} are read")
+        return Rejected("unparsed", f"too long: {len(text)} characters; at most {LONGEST} are read")
     if not text.strip():
         return Rejected("truncated" if truncated else "empty", "no text")
-    visible = _OPEN_THINKING.sub("", _THINKING.sub("", text)).strip()
+    visible = _visible(text)
     if not visible:
         return Rejected("truncated" if truncated else "thinking_only", "nothing after the thinking")
-    answers = _answers(visible)
-    if truncated and not _TAG.search(visible):
+    tags = _TAG.findall(visible)
+    if truncated and not tags:
         return Rejected("truncated", "cut by the token limit before the reply ended")
+    answers = _answers(visible, tags)
     if not answers:
         return Rejected("unparsed", "no line 'ACTION: X' at the end, no <action> tag, and more than the action alone")
     readings = [_read(answer, legal, words) for answer in answers]
@@ -71,27 +58,36 @@ def parse(text: str, legal: Mapping[str, int], words: Sequence[str], truncated: 
             return reading
     if len(set(readings)) > 1:
         return Rejected("ambiguous", "two different answers")
+    openings = len(_OPENING.findall(visible))
+    if tags and openings > 1:
+        return Rejected("ambiguous", f"{openings} <action> tags; an answer has one")
     return readings[0]
 
 
-def _answers(visible: str) -> list[str]:
+def _visible(text: str) -> str:
+    """What is left without the thinking. Underscores around words are markdown but count as letters, so they become spaces."""
+    spoken = _THINKING.sub("", text)
+    return _UNDERSCORES.sub(" ", _THOUGHT.split(spoken)[-1]).strip()
+
+
+def _answers(visible: str, tags: Sequence[str]) -> list[str]:
     """The places that claim to hold the answer."""
-    tags = _TAG.findall(visible)
     lines = [line for line in visible.splitlines() if line.strip()]
     claims = [match[1] for line in lines if (match := _LINE.match(_TAG.sub("", line)))]
     if tags or claims:
         # Earlier claims count as well, so that a reply cannot say two things; without a claim at the end there is no answer.
-        ends_well = bool(tags) or _LINE.match(lines[-1]) is not None
-        return tags + claims if ends_well else []
+        ends_well = bool(tags) or (bool(lines) and _LINE.match(lines[-1]) is not None)
+        return [*tags, *claims] if ends_well else []
     return [visible] if len(_WORD.findall(visible)) == 1 else []
 
 
 def _read(answer: str, legal: Mapping[str, int], words: Sequence[str]) -> Parsed | Rejected:
     """Reads one answer: exactly one action word and nothing else."""
-    found = [word.upper() for word in _WORD.findall(answer)]
-    if any(word.lower() in _NEGATIONS for word in found):
+    found = _WORD.findall(answer)
+    if any(word.lower().replace("\u2019", "'") in _NEGATIONS for word in found):
         return Rejected("negated", f"{_shown(answer)} negates")
-    named = [word for word in found if word in words]
+    # Other alphabets have letters whose upper case is a Latin one; they are not the words that were asked for.
+    named = [word.upper() for word in found if word.isascii() and word.upper() in words]
     if len(set(named)) > 1:
         return Rejected("ambiguous", f"{_shown(answer)} names {' and '.join(dict.fromkeys(named))}")
     if len(found) != 1 or not named:

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from sepo_games.coins import coin, draw
+from sepo_games.coins import coins, draw
 from sepo_games.play import MatchUp, play
+from sepo_games.strategies import Rows, TableStrategy, check_distribution
 from sepo_games.types import Game, Message, Policy, Reply, Request, Strategy
 
 Array = npt.NDArray[np.float64]
@@ -50,8 +51,11 @@ def read_policy(game: Game, seat: int, scorer: Scorer, retries: int = 1) -> Read
         retries: How often a rejected reply is asked for again in play.
 
     Raises:
-        ValueError: If a score is NaN or the canonical replies of an information set have more than probability 1.
+        ValueError: If a score is NaN, scores are too few or too many, the canonical replies of an information set have more than
+            probability 1, or `retries` is negative.
     """
+    if retries < 0:
+        raise ValueError(f"retries = {retries}: it must be 0 or more")
     infosets = game.infosets(seat)
     pairs = [
         (game.render(infoset.view), tuple(game.reply(infoset.view, action) for action in infoset.legal))
@@ -59,8 +63,16 @@ def read_policy(game: Game, seat: int, scorer: Scorer, retries: int = 1) -> Read
     ]
     probs = np.zeros((len(infosets), game.num_actions))
     mass = np.zeros(len(infosets))
-    for i, (infoset, scores) in enumerate(zip(infosets, scorer(pairs), strict=True)):
+    scored = scorer(pairs)
+    if len(scored) != len(pairs):
+        raise ValueError(f"the scorer gave {len(scored)} arrays for {len(pairs)} prompts: one for each is needed")
+    for i, (infoset, scores) in enumerate(zip(infosets, scored, strict=True)):
         said = np.exp(np.asarray(scores, dtype=np.float64))
+        if said.shape != (len(infoset.legal),):
+            raise ValueError(
+                f"information set {infoset.key!r}: scores of shape {said.shape} for {len(infoset.legal)} replies: "
+                "one number for each is needed"
+            )
         mass[i] = said.sum()
         if not mass[i] <= 1 + 1e-4:
             raise ValueError(
@@ -123,8 +135,21 @@ def strategy_policy(game: Game, seat: int, strategy: Strategy) -> ReadPolicy:
             f"the strategy depends on more of the history than an information set of {game.name} shows: it has no table"
         )
     infosets = game.infosets(seat)
-    probs = np.array([strategy.probs(infoset.view) for infoset in infosets], dtype=np.float64)
-    return ReadPolicy(tuple(infoset.key for infoset in infosets), probs, np.ones(len(infosets)))
+    rows = [strategy.probs(infoset.view) for infoset in infosets]
+    for infoset, row in zip(infosets, rows, strict=True):
+        check_distribution(f"{game.name}, information set {infoset.key!r}", row, game.num_actions, infoset.legal)
+    return ReadPolicy(
+        tuple(infoset.key for infoset in infosets), np.array(rows, dtype=np.float64), np.ones(len(infosets))
+    )
+
+
+def strategy_table(game: Game, seat: int, strategy: Strategy) -> Array:
+    """The table of a scripted strategy, `(n_infosets, num_actions)`, in the game's order of information sets.
+
+    Raises:
+        ValueError: If the strategy looks at more of the history than the prompt's information sets show.
+    """
+    return strategy_policy(game, seat, strategy).probs
 
 
 @dataclass(frozen=True)
@@ -137,7 +162,16 @@ class ScriptedPolicy:
     def replies(self, requests: Sequence[Request]) -> list[Reply]:
         """One reply for each request; the action depends on the request's view and key alone."""
         result = []
-        for request in requests:
-            action = draw(self.strategy.probs(request.view), coin(*request.key))
+        for request, uniform in zip(requests, coins([request.key for request in requests]), strict=True):
+            action = draw(self.strategy.probs(request.view), uniform)
             result.append(Reply(self.game.reply(request.view, action)))
         return result
+
+
+def table_policy(game: Game, table: Rows) -> ScriptedPolicy:
+    """A table, information set to action probabilities, as a policy for the learner's chair.
+
+    Raises:
+        ValueError: If an information set is not the game's, or a row is no distribution over its legal actions.
+    """
+    return ScriptedPolicy(game, TableStrategy(game, table))

@@ -4,16 +4,17 @@ One strategy is drawn from the preset's mixture for each episode and plays an op
 decision becomes a row with the prompt and the canonical reply, and no rationale: the replies say nothing that is not true.
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
-from sepo_games.coins import coin, draw
+from sepo_games.coins import coins, draw
 from sepo_games.play import Episode, MatchUp, play
 from sepo_games.policies import ScriptedPolicy
 from sepo_games.types import Game, Message
 
 BATCH = 256
 """Episodes played at a time."""
+MIXTURE = 7
+"""Ends the key of the coin that draws an episode's strategy; no other key is as short."""
 
 
 @dataclass(frozen=True)
@@ -37,8 +38,8 @@ class SftRow:
     episode: int
 
 
-def sft_rows(game: Game, preset: str, n: int, seed: int) -> Iterator[SftRow]:
-    """Yields `n` rows; the same arguments give the same rows.
+def sft_rows(game: Game, preset: str, n: int, seed: int) -> list[SftRow]:
+    """Makes `n` rows, in the order of episodes; the same arguments give the same rows.
 
     Args:
         game: The game.
@@ -47,15 +48,19 @@ def sft_rows(game: Game, preset: str, n: int, seed: int) -> Iterator[SftRow]:
         seed: Non-negative.
 
     Raises:
-        ValueError: If `n` is below 1.
+        ValueError: If `n` is below 1 or `seed` is negative.
     """
     if n < 1:
         raise ValueError(f"n = {n}: at least one row must be asked for")
+    if seed < 0:
+        raise ValueError(f"seed = {seed}: it must be 0 or more")
     names, weights = zip(*game.sft_mixture(preset), strict=True)
     opponents = sorted({name for pool in game.pools(preset).values() for name in pool})
-    made, episode = 0, 0
-    while made < n:
-        drawn = [draw(weights, coin(seed, number, 7)) for number in range(episode, episode + BATCH)]
+    rows: list[SftRow] = []
+    episode = 0
+    while len(rows) < n:
+        uniforms = coins([(seed, number, MIXTURE) for number in range(episode, episode + BATCH)])
+        drawn = [draw(weights, uniform) for uniform in uniforms]
         finished: dict[int, tuple[str, Episode]] = {}
         for index, name in enumerate(names):
             numbers = [episode + i for i, d in enumerate(drawn) if d == index]
@@ -66,9 +71,6 @@ def sft_rows(game: Game, preset: str, n: int, seed: int) -> Iterator[SftRow]:
             played = play(match_ups, ScriptedPolicy(game, game.strategies[name]), seed)
             finished |= {number: (name, one) for number, one in zip(numbers, played, strict=True)}
         for number, (name, one) in sorted(finished.items()):
-            for step in one.steps:
-                if made == n:
-                    return
-                yield SftRow(step.messages, step.replies[-1].text, step.key, step.action, name, number)
-                made += 1
+            rows += [SftRow(s.messages, s.replies[-1].text, s.key, s.action, name, number) for s in one.steps]
         episode += BATCH
+    return rows[:n]

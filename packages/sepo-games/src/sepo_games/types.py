@@ -61,11 +61,13 @@ class Request:
         messages: The prompt.
         key: Non-negative integers that no other request of the run has; a policy's randomness depends on them alone.
         view: What the prompt was rendered from, for policies that are not language models.
+        legal: The words of the legal actions, for policies that choose among them.
     """
 
     messages: tuple[Message, ...]
     key: tuple[int, ...]
     view: Any = None
+    legal: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -225,7 +227,7 @@ class Game(Protocol):
         ...
 
     def label(self, view: Any, action: int) -> str:
-        """The word for an action, for example `BET`."""
+        """The word for an action, for example `BET`: one word, upper case, different for each legal action."""
         ...
 
     def reply(self, view: Any, action: int) -> str:
