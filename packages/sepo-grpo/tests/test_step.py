@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 from sepo_games import Request, ScriptedPolicy, get_game, play, read_policy, to_arrays
-from sepo_grpo.adapters import adapter_off, add_lora, fingerprint, merge
+from sepo_grpo.adapters import ATTENTION, adapter_off, add_lora, fingerprint, merge
 from sepo_grpo.config import make_config
 from sepo_grpo.credit import credited_rewards
 from sepo_grpo.exact import exploit
@@ -109,7 +109,7 @@ def test_merging_keeps_every_samples_advantage_and_charges_rejected_replies(lm):
 def test_the_kl_is_zero_at_the_first_step_and_the_adapter_switched_off_is_the_sft_policy(lm):
     base = fingerprint(lm.model)
     config = make_config({"model": "nano", "groups": 2, "group_size": 2, "max_tokens": 2})
-    adapted = lm.with_model(add_lora(lm.model, 4, 0))
+    adapted = lm.with_model(add_lora(lm.model, 4, 0, ATTENTION))
     optimiser = torch.optim.Adam([p for p in adapted.model.parameters() if p.requires_grad], lr=0.01)
     reference = ReferenceScores(adapted, 1.0)
     row = [(lm.prompt_ids(get_game("kuhn-v1").render(get_game("kuhn-v1").infosets(0)[0].view)), (5, 6))]
@@ -133,7 +133,7 @@ def test_the_auction_trains_with_a_collusion_weight():
     losses = []
     train_sft(lm, sft_data(lm, [game], "sepo", 600, 0)[0], 30, 2e-3, lambda _, loss: losses.append(loss))
     assert losses[-1] < losses[0] / 5
-    adapted = lm.with_model(add_lora(lm.model, 4, 0))
+    adapted = lm.with_model(add_lora(lm.model, 4, 0, ATTENTION))
     optimiser = torch.optim.Adam([p for p in adapted.model.parameters() if p.requires_grad], lr=1e-3)
     reference = ReferenceScores(adapted, 1.0)
     for step in range(2):

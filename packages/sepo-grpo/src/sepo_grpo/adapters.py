@@ -12,17 +12,25 @@ from torch import nn
 
 from sepo_grpo.errors import UserError
 
-# Attention and MLP of the language model; a vision tower beside it is left alone.
-TARGETS = r"^(?!.*vision).*\.(q_proj|k_proj|v_proj|o_proj)$"
+# Projections of the language model; a vision tower beside it is left alone.
+ATTENTION = r"^(?!.*vision).*\.(q_proj|k_proj|v_proj|o_proj)$"
+ATTENTION_AND_MLP = r"^(?!.*vision).*\.(q_proj|k_proj|v_proj|o_proj|gate_proj|up_proj|down_proj)$"
 
 
-def add_lora(model: nn.Module, rank: int, seed: int) -> PeftModel:
+def add_lora(model: nn.Module, rank: int, seed: int, targets: str) -> PeftModel:
     """Wraps a model in a fresh LoRA adapter that changes nothing yet; only the adapter is trainable.
+
+    Args:
+        model: A plain causal language model.
+        rank: Rank of the adapter.
+        seed: Seed of its initial weights.
+        targets: Which layers get one: `ATTENTION`, or `ATTENTION_AND_MLP`, which learns a reply format in fewer steps and
+            makes a step about a fifth slower.
 
     Raises:
         UserError: If the architecture has none of the usual projection layers.
     """
-    config = LoraConfig(r=rank, lora_alpha=2 * rank, lora_dropout=0.0, target_modules=TARGETS, task_type="CAUSAL_LM")
+    config = LoraConfig(r=rank, lora_alpha=2 * rank, lora_dropout=0.0, target_modules=targets, task_type="CAUSAL_LM")
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         try:

@@ -41,7 +41,7 @@ class RunConfig(BaseModel):
     invalid_cost: Share = 1.0
 
     sft_steps: Annotated[int, Field(ge=0)] = 22
-    sft_lr: Positive = 2e-3
+    sft_lr: Positive = 1.2e-3
     sft_decisions: Count = 6000
 
     temperature: Positive = 1.0

@@ -21,7 +21,7 @@ from typing import Any
 import torch
 from sepo_games import Game, get_game
 
-from sepo_grpo.adapters import add_lora, load_lora, merge
+from sepo_grpo.adapters import ATTENTION_AND_MLP, add_lora, load_lora, merge
 from sepo_grpo.config import RunConfig, dump_config
 from sepo_grpo.errors import UserError
 from sepo_grpo.files import append_line, read_lines, to_json, write_folder, write_lines, write_text
@@ -93,7 +93,7 @@ def _sft(base: LanguageModel, games: list[Game], config: RunConfig, folder: Path
         write_folder(kept, lambda target: _save(base.model, target, base.tokenizer))
         base.model.requires_grad_(False)
         return base.with_model(base.model)
-    adapted = base.with_model(add_lora(base.model, config.rank, config.seed))
+    adapted = base.with_model(add_lora(base.model, config.rank, config.seed, ATTENTION_AND_MLP))
     if (kept / "adapter_config.json").exists():
         load_lora(adapted.model, kept)
     else:

@@ -12,7 +12,7 @@ from typing import Any
 import torch
 from sepo_games import Game
 
-from sepo_grpo.adapters import add_lora, fingerprint
+from sepo_grpo.adapters import ATTENTION, add_lora, fingerprint
 from sepo_grpo.checkpoints import load_step, save_step, step_folders
 from sepo_grpo.config import RunConfig
 from sepo_grpo.errors import TrainingStopped
@@ -48,7 +48,7 @@ def train(
         TrainingStopped: At a number that is not finite; the message names step, place and checkpoint.
     """
     base = fingerprint(sft.model)
-    lm = sft.with_model(add_lora(sft.model, config.rank, config.seed))
+    lm = sft.with_model(add_lora(sft.model, config.rank, config.seed, ATTENTION))
     optimiser = torch.optim.Adam([p for p in lm.model.parameters() if p.requires_grad], lr=config.lr)
     checkpoints, metrics = folder / "checkpoints", folder / "metrics.jsonl"
     done, newest = 0, None
