@@ -4,6 +4,7 @@ from importlib.metadata import version
 
 from sepo_games.arrays import to_arrays
 from sepo_games.auction import Auction
+from sepo_games.callables import ChatPolicy, TextPolicy
 from sepo_games.ipd import Ipd
 from sepo_games.kuhn import Kuhn
 from sepo_games.play import Episode, MatchUp, Step, play
@@ -17,7 +18,7 @@ from sepo_games.policies import (
     table_policy,
 )
 from sepo_games.registry import game_names, get_game
-from sepo_games.sft import SftRow, sft_rows
+from sepo_games.sft import SftRow, held_out, sft_rows
 from sepo_games.strategies import Scripted, SeatTables, TableStrategy
 from sepo_games.types import (
     Alternative,
@@ -33,10 +34,12 @@ from sepo_games.types import (
     State,
     Strategy,
 )
+from sepo_games.vector import play_scripted
 
 __all__ = [
     "Alternative",
     "Auction",
+    "ChatPolicy",
     "Entry",
     "Episode",
     "Game",
@@ -59,9 +62,12 @@ __all__ = [
     "Step",
     "Strategy",
     "TableStrategy",
+    "TextPolicy",
     "game_names",
     "get_game",
+    "held_out",
     "play",
+    "play_scripted",
     "project_policy",
     "read_policy",
     "sft_rows",

@@ -9,7 +9,7 @@ With values {2, 4} and bids {1, 2, 3} the bidders' Bayes-Nash equilibrium in und
 The default prompt shows the round, the own value and both last bids.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import product
@@ -214,6 +214,10 @@ class Auction:
         own = tuple(bids[seat] for _, bids, _ in state.finished)
         other = tuple(bids[1 - seat] for _, bids, _ in state.finished)
         return AuctionView(seat, state.values[seat], own, other, tuple(values[seat] for values, _, _ in state.finished))
+
+    def position(self, state: AuctionState) -> Hashable:
+        """Round, last bids, and what is known of the current round."""
+        return len(state.finished), *(bids for _, bids, _ in state.finished[-1:]), state.values, state.bids
 
     def key(self, view: AuctionView) -> str:
         """Round, last bids (own first) and own value, for example `3:21 v4`."""

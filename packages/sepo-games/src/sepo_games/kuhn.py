@@ -6,14 +6,14 @@ wins. An episode is `hands` independent hands, the seats alternating. A prompt s
 information sets. Actions are OpenSpiel's: 0 is pass or fold, 1 is bet or call. The value of a hand to the first player is -1/18.
 """
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Literal
 
 from sepo_games import language
 from sepo_games.errors import check_preset
-from sepo_games.kuhn_strategies import kuhn_mixture, kuhn_pools, kuhn_strategies
+from sepo_games.kuhn_strategies import KUHN_HELD_OUT, kuhn_mixture, kuhn_pools, kuhn_strategies
 from sepo_games.types import Alternative, Entry, InfoSet, Message, Parsed, Rejected, Strategy
 
 CARDS = "JQK"
@@ -105,12 +105,15 @@ class KuhnState:
     @property
     def entries(self) -> tuple[Entry, ...]:
         """The hand's ledger line, once it is over."""
-        return (_entry(*self.returns()),) if self.betting in TERMINAL else ()
+        return (plain_entry(*self.returns()),) if self.betting in TERMINAL else ()
 
 
-@lru_cache(maxsize=64)
-def _entry(first: float, second: float) -> Entry:
-    # What one wins the other loses, so nobody's action can harm the sum: benchmark and do-no-harm action are the realised one.
+@lru_cache(maxsize=256)
+def plain_entry(first: float, second: float) -> Entry:
+    """The ledger line of a zero-sum hand.
+
+    What one wins the other loses, so nobody's action can harm the sum: benchmark and do-no-harm action are the realised one.
+    """
     same = Alternative((first, second), ())
     return Entry(same.players, (), same, (same, same), (same, same))
 
@@ -140,6 +143,7 @@ class Kuhn:
     outsiders = ()
     reference: Literal["value"] = "value"
     yardsticks = ("uniform", "equilibrium")
+    held_out = KUHN_HELD_OUT
 
     def __post_init__(self) -> None:
         """Checks the rules."""
@@ -197,6 +201,10 @@ class Kuhn:
     def view(self, state: KuhnState, seat: int) -> KuhnView:
         """What a seat sees at its decision."""
         return KuhnView(seat, state.cards[seat], state.betting)
+
+    def position(self, state: KuhnState) -> Hashable:
+        """The state itself."""
+        return state
 
     def key(self, view: KuhnView) -> str:
         """OpenSpiel's information state string."""

@@ -7,12 +7,14 @@ whose beginning was in the prompt. Every step takes time linear in the length of
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from sepo_games.types import Parsed, Rejected
 
 LONGEST = 20_000
 """Characters; a longer reply is not an answer to any prompt here."""
+MOST_LISTED = 12
+"""Labels named in a rejection."""
 
 _THINKING = re.compile(r"<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.DOTALL | re.IGNORECASE)
 _THOUGHT = re.compile(r"</think(?:ing)?>", re.IGNORECASE)
@@ -20,19 +22,21 @@ _OPENING = re.compile(r"<action>", re.IGNORECASE)
 _TAG = re.compile(r"<action>([^<>]*)</action>", re.IGNORECASE)
 _LINE = re.compile(r"^\W*action\W*:(.*)$", re.IGNORECASE)
 _UNDERSCORES = re.compile(r"(?<![^\W_])_+|_++(?![^\W_])")
-_WORD = re.compile(r"\w+(?:['\u2019]\w+)?")
+# A number keeps its sign, decimals and percent sign, so that "-1" and "1.5" are words of their own and not the action 1.
+_WORD = re.compile(r"[-+\u2212]?\d+(?:[./:]\d+)+%?|[-+\u2212]\d+%?|\d+%|\w+(?:['\u2019]\w+)?")
 _NEGATIONS = frozenset(
     ["not", "no", "never", "dont", "don't", "cannot", "can't", "wont", "won't", "neither", "nor", "without", "avoid"]
 )
 
 
-def parse(text: str, legal: Mapping[str, int], words: Sequence[str], truncated: bool = False) -> Parsed | Rejected:
+def parse(text: str, legal: Mapping[str, int], words: Collection[str], truncated: bool = False) -> Parsed | Rejected:
     """Reads a reply.
 
     Args:
         text: The reply, any text.
-        legal: Word of each legal action, upper case, to the action.
-        words: Every action word of the game, so that a known but illegal one is told from an unknown one.
+        legal: Label of each legal action to the action: one or more upper-case words with single spaces between, such as `BET` or
+            `2 1 0`.
+        words: Every label of the game, so that a known but illegal one is told from an unknown one.
         truncated: Whether the token limit cut the reply; a cut reply is accepted only in its tag form, which says itself
             where it ends: the line `ACTION: BET` may have been cut in the middle of a word or before a second thought.
 
@@ -49,7 +53,7 @@ def parse(text: str, legal: Mapping[str, int], words: Sequence[str], truncated: 
     tags = _TAG.findall(visible)
     if truncated and not tags:
         return Rejected("truncated", "cut by the token limit before the reply ended")
-    answers = _answers(visible, tags)
+    answers = _answers(visible, tags, words)
     if not answers:
         return Rejected("unparsed", "no line 'ACTION: X' at the end, no <action> tag, and more than the action alone")
     readings = [_read(answer, legal, words) for answer in answers]
@@ -70,7 +74,7 @@ def _visible(text: str) -> str:
     return _UNDERSCORES.sub(" ", _THOUGHT.split(spoken)[-1]).strip()
 
 
-def _answers(visible: str, tags: Sequence[str]) -> list[str]:
+def _answers(visible: str, tags: Sequence[str], words: Collection[str]) -> list[str]:
     """The places that claim to hold the answer."""
     lines = [line for line in visible.splitlines() if line.strip()]
     claims = [match[1] for line in lines if (match := _LINE.match(_TAG.sub("", line)))]
@@ -78,24 +82,34 @@ def _answers(visible: str, tags: Sequence[str]) -> list[str]:
         # Earlier claims count as well, so that a reply cannot say two things; without a claim at the end there is no answer.
         ends_well = bool(tags) or (bool(lines) and _LINE.match(lines[-1]) is not None)
         return [*tags, *claims] if ends_well else []
-    return [visible] if len(_WORD.findall(visible)) == 1 else []
+    return [visible] if _label(_WORD.findall(visible)) in words else []
 
 
-def _read(answer: str, legal: Mapping[str, int], words: Sequence[str]) -> Parsed | Rejected:
-    """Reads one answer: exactly one action word and nothing else."""
+def _read(answer: str, legal: Mapping[str, int], words: Collection[str]) -> Parsed | Rejected:
+    """Reads one answer: exactly one label and nothing else."""
     found = _WORD.findall(answer)
     if any(word.lower().replace("\u2019", "'") in _NEGATIONS for word in found):
         return Rejected("negated", f"{_shown(answer)} negates")
+    label = _label(found)
+    if label in legal:
+        return Parsed(legal[label])
+    if label in words:
+        return Rejected("illegal", f"{label} is not allowed here; allowed: {_listed(legal)}")
+    named = {word.upper() for word in found if word.isascii() and word.upper() in words}
+    if len(named) > 1:
+        return Rejected("ambiguous", f"{_shown(answer)} names {' and '.join(sorted(named))}")
+    return Rejected("unparsed", f"{_shown(answer)} is not one of {_listed(legal)}")
+
+
+def _label(found: Sequence[str]) -> str:
     # Other alphabets have letters whose upper case is a Latin one; they are not the words that were asked for.
-    named = [word.upper() for word in found if word.isascii() and word.upper() in words]
-    if len(set(named)) > 1:
-        return Rejected("ambiguous", f"{_shown(answer)} names {' and '.join(dict.fromkeys(named))}")
-    if len(found) != 1 or not named:
-        return Rejected("unparsed", f"{_shown(answer)} is not one of {', '.join(legal)}")
-    if named[0] not in legal:
-        return Rejected("illegal", f"{named[0]} is not allowed here; allowed: {', '.join(legal)}")
-    return Parsed(legal[named[0]])
+    return " ".join(word.upper() if word.isascii() else word for word in found)
 
 
 def _shown(answer: str) -> str:
     return repr(answer.strip()[:60])
+
+
+def _listed(labels: Mapping[str, int]) -> str:
+    listed = list(labels)
+    return ", ".join(listed if len(listed) <= MOST_LISTED else [*listed[:MOST_LISTED], f"... ({len(listed)} in all)"])

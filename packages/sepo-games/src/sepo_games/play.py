@@ -22,7 +22,7 @@ class MatchUp:
         game: The game.
         seat: The learner's seat in the first segment.
         opponent_name: What the opponent is called.
-        opponent: The opponent.
+        opponent: The opponent; it sits in every seat that is not the learner's.
         pool: `train`, `exploiter` or `collusive`.
         group: Episodes of one group share deals and coins.
         rollout: Tells the episodes of a group apart; the learner's own randomness depends on it.
@@ -56,6 +56,7 @@ class Step:
         round: The round within the segment, from 0.
         slot: Column of the step in arrays.
         seat: The learner's seat in this segment's tree.
+        players: Number of seats.
         key: Its information set.
         view: What it saw.
         messages: The prompt.
@@ -70,6 +71,7 @@ class Step:
     round: int
     slot: int
     seat: int
+    players: int
     key: str
     view: Any
     messages: tuple[Message, ...]
@@ -80,17 +82,20 @@ class Step:
     entries: tuple[Entry, ...] = ()
 
     @property
-    def payoffs(self) -> tuple[float, float]:
-        """Payoffs (learner, opponent) booked here."""
-        return (
-            sum(entry.payoffs[self.seat] for entry in self.entries),
-            sum(entry.payoffs[1 - self.seat] for entry in self.entries),
-        )
+    def payoffs(self) -> tuple[float, ...]:
+        """Payoffs booked here: the learner's, then the others' by seat."""
+        paid = [learner_first(entry.payoffs, self.seat) for entry in self.entries]
+        return tuple(sum(column) for column in zip(*paid, strict=True)) or (0.0,) * self.players
 
     @property
     def outsiders(self) -> tuple[float, ...]:
         """Payoffs of the outsiders booked here."""
         return tuple(map(sum, zip(*(entry.outsiders for entry in self.entries), strict=True)))
+
+
+def learner_first(by_seat: Sequence[float], seat: int) -> tuple[float, ...]:
+    """Numbers by seat, the learner's seat first and the others after it in their order."""
+    return (by_seat[seat], *by_seat[:seat], *by_seat[seat + 1 :])
 
 
 @dataclass(frozen=True)
@@ -112,7 +117,7 @@ class Episode:
 
 
 CHANCES, MOVES = 4, 2
-"""Coins a round that are computed ahead: for chance and for the opponent. A game that needs more takes them one by one."""
+"""Coins a round that are computed ahead: for chance and for opponents. A game that needs more takes them one by one."""
 
 
 @dataclass(frozen=True)
@@ -163,15 +168,15 @@ class _Live:
             return self.ahead[self.booked][order]
         return coin(self.seed, self.match_up.group, self.segment, self.booked, CHANCE, order)
 
-    def opponent_move(self) -> int:
-        """What the opponent does with its next coin in the current round."""
+    def opponent_move(self, seat: int) -> int:
+        """What the opponent in a seat does with the next coin of the current round."""
         order = self.moves
         self.moves += 1
         if self.booked < len(self.ahead) and order < MOVES:
             uniform = self.ahead[self.booked][CHANCES + order]
         else:
             uniform = coin(self.seed, self.match_up.group, self.segment, self.booked, OPPONENT, order)
-        return draw(self.match_up.opponent.probs(self.game.view(self.state, 1 - self.seat)), uniform)
+        return draw(self.match_up.opponent.probs(self.game.view(self.state, seat)), uniform)
 
     def advance(self) -> bool:
         """Plays chance and the opponent up to the learner's next decision, and books the ledger lines on the way.
@@ -193,7 +198,7 @@ class _Live:
             elif state.is_simultaneous_node() or state.current_player() == self.seat:
                 break
             else:
-                self.state = state = state.child(self.opponent_move())
+                self.state = state = state.child(self.opponent_move(state.current_player()))
         self.close(entries[before:], before)
         return not over
 
@@ -218,6 +223,7 @@ class _Live:
                 current,
                 slot,
                 self.seat,
+                self.game.num_players(),
                 answer.key,
                 answer.view,
                 answer.messages,
@@ -234,8 +240,8 @@ class _Live:
         """Plays the learner's action and goes on; returns whether there is another decision."""
         self.open = answer
         if self.state.is_simultaneous_node():
-            moves = [answer.action, answer.action]
-            moves[1 - self.seat] = self.opponent_move()
+            seats = range(self.game.num_players())
+            moves = [answer.action if seat == self.seat else self.opponent_move(seat) for seat in seats]
             self.state = self.state.child(tuple(moves))
         else:
             self.state = self.state.child(answer.action)

@@ -13,6 +13,8 @@ from sepo_games.types import Game, Message
 
 BATCH = 256
 """Episodes played at a time."""
+HELD_OUT = 10
+"""Every tenth episode is held out for validation."""
 MIXTURE = 7
 """Ends the key of the coin that draws an episode's strategy; no other key is as short."""
 
@@ -36,6 +38,11 @@ class SftRow:
     action: int
     strategy: str
     episode: int
+
+
+def held_out(episode: int) -> bool:
+    """Whether an episode's rows are for validation."""
+    return episode % HELD_OUT == HELD_OUT - 1
 
 
 def sft_rows(game: Game, preset: str, n: int, seed: int) -> list[SftRow]:
@@ -66,8 +73,9 @@ def sft_rows(game: Game, preset: str, n: int, seed: int) -> list[SftRow]:
             numbers = [episode + i for i, d in enumerate(drawn) if d == index]
             match_ups = []
             for number in numbers:
-                opponent = opponents[number // 2 % len(opponents)]
-                match_ups.append(MatchUp(game, number % 2, opponent, game.strategies[opponent], "train", number, 0))
+                opponent = opponents[number // game.num_players() % len(opponents)]
+                seat = number % game.num_players()
+                match_ups.append(MatchUp(game, seat, opponent, game.strategies[opponent], "train", number, 0))
             played = play(match_ups, ScriptedPolicy(game, game.strategies[name]), seed)
             finished |= {number: (name, one) for number, one in zip(numbers, played, strict=True)}
         for number, (name, one) in sorted(finished.items()):

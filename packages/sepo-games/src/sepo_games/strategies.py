@@ -4,7 +4,7 @@ A strategy says how likely it plays each action at a view (`probs`). The move th
 `strategy(view, coin)` is the action whose interval of the cumulative probability, in the order of actions, holds the coin.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,10 +24,13 @@ class Scripted:
     Attributes:
         rule: The rule.
         markov: Whether it looks at no more of the view than the default prompt shows.
+        memory: What a rule that is not Markov looks at beyond that, as a small hashable value, for example whether the other ever
+            defected. It must follow from the value before and the round between; `vector` plays faster with it.
     """
 
     rule: Callable[[Any], Sequence[float]]
     markov: bool = True
+    memory: Callable[[Any], Hashable] | None = None
 
     def probs(self, view: Any) -> Sequence[float]:
         """Probability of every action of the game."""

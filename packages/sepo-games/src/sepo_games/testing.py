@@ -15,6 +15,7 @@ checks, and names the first promise that is broken:
 
 from collections.abc import Iterator, Sequence
 from copy import copy
+from itertools import product
 from math import isfinite, sqrt
 from typing import Any
 
@@ -52,6 +53,8 @@ HOSTILE = (
     "x" * 1_000_000,
 )
 """Texts that no parser may accept or stumble over."""
+NEIGHBOURS = 8
+"""Labels that each label is tried together with."""
 MAX_NODES = 5_000
 """Trees up to this size are solved exactly for the comparison with play."""
 
@@ -80,13 +83,15 @@ def check_game(game: Game, episodes: int = 200, seed: int = 0) -> None:
 
 def check_declarations(game: Game) -> None:
     """Checks the attributes of a game."""
-    _need(game.num_players() == 2, f"num_players() is {game.num_players()}: play is for two")
+    players = game.num_players()
+    _need(players >= 2, f"num_players() is {players}: at least two play")
     _need(
         1 <= game.segments <= game.rounds, f"segments {game.segments} and rounds {game.rounds}: 1 <= segments <= rounds"
     )
     _need(game.decisions >= 1 and game.num_actions >= 2, "decisions must be at least 1 and num_actions at least 2")
     _need(
-        len(game.references) == 2 and all(map(isfinite, game.references)), f"references {game.references}: one a seat"
+        len(game.references) == players and all(map(isfinite, game.references)),
+        f"references {game.references}: one a seat",
     )
     _need(
         isinstance(game.outsiders, tuple),
@@ -95,14 +100,16 @@ def check_declarations(game: Game) -> None:
     _need(len(set(game.outsiders)) == len(game.outsiders), f"outsiders {game.outsiders} are not different")
     _need(hash(game) == hash(copy(game)) and game == copy(game), "a copy differs from its original: games are values")
     for segment in range(game.segments):
-        seats = sorted(game.seat_of_segment(seat, segment) for seat in (0, 1))
-        _need(seats == [0, 1], f"seat_of_segment gives seats {seats} in segment {segment}")
+        seats = sorted(game.seat_of_segment(seat, segment) for seat in range(players))
+        _need(seats == list(range(players)), f"seat_of_segment gives seats {seats} in segment {segment}")
     for preset in PRESETS:
         pools, mixture = game.pools(preset), game.sft_mixture(preset)
         _need(set(pools) == {"train", "exploiter", "collusive"}, f"pools({preset!r}) has {sorted(pools)}")
-        named = {*(name for pool in pools.values() for name in pool), *(name for name, _ in mixture), *game.yardsticks}
-        missing = sorted(named - set(game.strategies))
-        _need(not missing, f"pools, mixture or yardsticks of preset {preset!r} name no strategy: {missing}")
+        trained = {*(name for pool in pools.values() for name in pool), *(name for name, _ in mixture)}
+        seen = sorted(trained & set(game.held_out))
+        _need(not seen, f"preset {preset!r} trains on held-out strategies: {seen}")
+        missing = sorted((trained | {*game.yardsticks, *game.held_out}) - set(game.strategies))
+        _need(not missing, f"pools, mixture, yardsticks or held_out of preset {preset!r} name no strategy: {missing}")
         _need(
             abs(sum(weight for _, weight in mixture) - 1) < 1e-9,
             f"the weights of sft_mixture({preset!r}) are not 1 together",
@@ -112,8 +119,9 @@ def check_declarations(game: Game) -> None:
 def check_language(game: Game) -> None:
     """Checks prompts and the parser at every information set."""
     rules = game.render(game.infosets(0)[0].view)[0]
+    vocabulary = _vocabulary(game)
     tried: set[tuple[str, ...]] = set()
-    for seat in (0, 1):
+    for seat in range(game.num_players()):
         infosets = game.infosets(seat)
         _need(len({i.key for i in infosets}) == len(infosets), f"seat {seat} has two information sets of one name")
         prompts: dict[str, str] = {}
@@ -138,15 +146,25 @@ def check_language(game: Game) -> None:
             shown = "\n".join(message["content"] for message in messages)
             _need(shown not in prompts, f"{where}: same prompt as {prompts.get(shown)!r}")
             prompts[shown] = infoset.key
-            _check_replies(game, where, view, legal)
             words = tuple(game.label(view, action) for action in legal)
             if words not in tried:  # the same choice is read the same way at every information set
                 tried.add(words)
-                _check_hostile(game, where, view, words)
+                _check_replies(game, where, view, legal)
+                _check_hostile(game, where, view, sorted(vocabulary - set(words)))
+            for action in legal:
+                got = game.parse(game.reply(view, action), view)
+                _need(got == Parsed(action), f"{where}: the reply of action {action} is read as {got}")
+
+
+def _vocabulary(game: Game) -> set[str]:
+    """Every label of the game."""
+    infosets = [infoset for seat in range(game.num_players()) for infoset in game.infosets(seat)]
+    return {game.label(infoset.view, action) for infoset in infosets for action in infoset.legal}
 
 
 def _check_replies(game: Game, where: str, view: Any, legal: Sequence[int]) -> None:
     words = {game.label(view, action): action for action in legal}
+    others = list(words)[:NEIGHBOURS]
     _need(len(words) == len(legal), f"{where}: two actions share a word")
     for word, action in words.items():
         for text in (
@@ -162,8 +180,8 @@ def _check_replies(game: Game, where: str, view: Any, legal: Sequence[int]) -> N
             f"<think>ACTION: {word}</think>",
             f"<think>ACTION: {word}",
             f"I thought about {word} for long and cannot say",
-            *(f"ACTION: {word} or {other}" for other in words if other != word),
-            *(f"ACTION: {word}\nACTION: {other}" for other in words if other != word),
+            *(f"ACTION: {word} or {other}" for other in others if other != word),
+            *(f"ACTION: {word}\nACTION: {other}" for other in others if other != word),
         ]
         for text in refused:
             got = game.parse(text, view)
@@ -171,9 +189,8 @@ def _check_replies(game: Game, where: str, view: Any, legal: Sequence[int]) -> N
     _need(game.fallback(view) in legal, f"{where}: the fallback {game.fallback(view)} is not among the legal {legal}")
 
 
-def _check_hostile(game: Game, where: str, view: Any, words: Sequence[str]) -> None:
-    others = {game.label(i.view, a) for seat in (0, 1) for i in game.infosets(seat) for a in i.legal} - set(words)
-    for text in (*HOSTILE, *(f"ACTION: {word}" for word in sorted(others))):
+def _check_hostile(game: Game, where: str, view: Any, illegal: Sequence[str]) -> None:
+    for text in (*HOSTILE, *(f"ACTION: {word}" for word in illegal)):
         for truncated in (False, True):
             try:
                 got = game.parse(text, view, truncated)
@@ -187,7 +204,7 @@ def _check_hostile(game: Game, where: str, view: Any, words: Sequence[str]) -> N
 def check_strategies(game: Game) -> None:
     """Checks every scripted strategy at every information set."""
     for name, strategy in game.strategies.items():
-        for seat in (0, 1):
+        for seat in range(game.num_players()):
             for infoset in game.infosets(seat):
                 where = f"strategy {name!r}, seat {seat}, information set {infoset.key!r}"
                 try:
@@ -198,10 +215,11 @@ def check_strategies(game: Game) -> None:
 
 def check_tree(game: Game, walks: int, seed: int) -> None:
     """Checks histories along random walks."""
-    views = {seat: {infoset.key: infoset for infoset in game.infosets(seat)} for seat in (0, 1)}
+    seats = range(game.num_players())
+    views = {seat: {infoset.key: infoset for infoset in game.infosets(seat)} for seat in seats}
     length = -(-game.rounds // game.segments)
     for walk in range(walks):
-        state, decisions, moves = game.new_initial_state(), [0, 0], 0
+        state, decisions, moves = game.new_initial_state(), [0 for _ in seats], 0
         while not state.is_terminal():
             before, past = repr(state), state.entries
             outcomes = list(_moves(state))
@@ -209,7 +227,7 @@ def check_tree(game: Game, walks: int, seed: int) -> None:
                 total = sum(p for _, p in outcomes)
                 _need(abs(total - 1) < 1e-9, f"chance outcomes add up to {total} at {state!r}")
             else:
-                for seat in (0, 1) if state.is_simultaneous_node() else (state.current_player(),):
+                for seat in seats if state.is_simultaneous_node() else (state.current_player(),):
                     decisions[seat] += 1
                     _check_view(game, state, seat, views[seat])
             step = draw([p for _, p in outcomes], coin(seed, walk, moves))
@@ -222,7 +240,8 @@ def check_tree(game: Game, walks: int, seed: int) -> None:
             max(decisions) <= game.decisions, f"a seat decides {max(decisions)} times; `decisions` is {game.decisions}"
         )
         _need(
-            len(state.entries) == length, f"{len(state.entries)} ledger lines at the end; rounds / segments is {length}"
+            1 <= len(state.entries) <= length,
+            f"{len(state.entries)} ledger lines at the end; rounds / segments is {length}",
         )
         _check_ledger(game, state)
 
@@ -246,15 +265,16 @@ def _check_view(game: Game, state: Any, seat: int, infosets: dict[str, Any]) -> 
 
 
 def _check_ledger(game: Game, state: Any) -> None:
-    paid = [sum(entry.payoffs[seat] for entry in state.entries) for seat in (0, 1)]
+    n = game.num_players()
+    paid = [sum(entry.payoffs[seat] for entry in state.entries) for seat in range(n)]
     _need(np.allclose(paid, state.returns()), f"returns {state.returns()}, but the ledger adds up to {paid}")
     for entry in state.entries:
         books = [(entry.payoffs, entry.outsiders)]
         books += [(b.players, b.outsiders) for b in (entry.expected, *entry.benchmark, *entry.harmless)]
-        _need(len(entry.benchmark) == len(entry.harmless) == 2, f"{entry}: benchmark and harmless need one line a seat")
+        _need(len(entry.benchmark) == len(entry.harmless) == n, f"{entry}: benchmark and harmless need one line a seat")
         for players, outsiders in books:
             _need(
-                len(players) == 2 and len(outsiders) == len(game.outsiders),
+                len(players) == n and len(outsiders) == len(game.outsiders),
                 f"{entry}: one payoff a player and outsider",
             )
             _need(all(map(isfinite, (*players, *outsiders))), f"{entry}: a payoff is not finite")
@@ -268,8 +288,12 @@ def check_play(game: Game, episodes: int, seed: int) -> None:
     anybody = uniform(game.num_actions)
     player = ScriptedPolicy(game, anybody)
 
+    players = game.num_players()
+
     def match_ups(n: int, rollouts: int) -> list[MatchUp]:
-        return [MatchUp(game, g % 2, "uniform", anybody, "train", g, r) for g in range(n) for r in range(rollouts)]
+        return [
+            MatchUp(game, g % players, "uniform", anybody, "train", g, r) for g in range(n) for r in range(rollouts)
+        ]
 
     few = match_ups(4, 2)
     once = play(few, player, seed)
@@ -288,8 +312,8 @@ def check_play(game: Game, episodes: int, seed: int) -> None:
     exact = _exact_value(game)
     if exact is not None:
         paid = to_arrays(play(match_ups(episodes, 1), player, seed))["payoffs"].sum(axis=1) / game.rounds
-        seats = np.arange(episodes) % 2
-        for seat in (0, 1):
+        seats = np.arange(episodes) % players
+        for seat in range(players):
             own = paid[seats == seat]
             # In games whose seats alternate within an episode, an episode's mean is over both seats.
             alternate = [exact[game.seat_of_segment(seat, s)] for s in range(game.segments)]
@@ -307,7 +331,7 @@ def _exact_value(game: Game) -> list[float] | None:
     if form is not None:
         types = np.einsum("k,l->kl", *map(np.asarray, form["type_probs"]))
         return [float((np.asarray(table).mean(axis=(-1, -2)) * types).sum()) for table in form["payoffs"]]
-    budget, totals = MAX_NODES, np.zeros(2)
+    budget, totals = MAX_NODES, np.zeros(game.num_players())
     stack = [(game.new_initial_state(), 1.0)]
     while stack:
         budget -= 1
@@ -326,10 +350,8 @@ def _moves(state: Any) -> Iterator[tuple[Any, float]]:
     if state.is_chance_node():
         yield from state.chance_outcomes()
     elif state.is_simultaneous_node():
-        sides = [state.legal_actions(seat) for seat in (0, 1)]
-        for a in sides[0]:
-            for b in sides[1]:
-                yield (a, b), 1 / (len(sides[0]) * len(sides[1]))
+        joint = list(product(*(state.legal_actions(seat) for seat in range(len(state.returns())))))
+        yield from ((moves, 1 / len(joint)) for moves in joint)
     else:
         legal = state.legal_actions(state.current_player())
         for action in legal:

@@ -5,7 +5,7 @@ one line of the ledger: what a finished round or hand paid to everybody, and wha
 otherwise while the others' realised actions stayed.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol, TypedDict
 
@@ -161,10 +161,12 @@ class Game(Protocol):
         zero_sum: Whether the players' payoffs always add up to zero.
         enumerable: Whether `infosets` are all there are; if not, they are a projection of what prompts show.
         outsiders: Names of those who are paid or harmed but do not act; `()` states that there are none.
-        references: For each seat of the learner, the opponent's reference payoff per round.
-        reference: Where the reference comes from.
+        references: For each seat of the learner, the opponents' reference payoff per round.
+        reference: Where the reference comes from: the game's `value`, the `fair` efficient outcome, a `nash` equilibrium, or the
+            opponent's `maxmin` in pure strategies.
         strategies: Every scripted strategy by name.
         yardsticks: Names of the strategies that stand beside a model in a result table.
+        held_out: Names of strategies that no preset trains on, for the measurement of generalisation.
     """
 
     @property
@@ -188,11 +190,13 @@ class Game(Protocol):
     @property
     def references(self) -> tuple[float, ...]: ...
     @property
-    def reference(self) -> Literal["value", "fair", "nash"]: ...
+    def reference(self) -> Literal["value", "fair", "nash", "maxmin"]: ...
     @property
     def strategies(self) -> Mapping[str, Strategy]: ...
     @property
     def yardsticks(self) -> tuple[str, ...]: ...
+    @property
+    def held_out(self) -> tuple[str, ...]: ...
 
     def __hash__(self) -> int:
         """Games are values: equal rules are one game."""
@@ -218,6 +222,10 @@ class Game(Protocol):
         """What a seat sees at its decision."""
         ...
 
+    def position(self, state: Any) -> Hashable:
+        """What the default prompts and the rest of the game depend on: states of one position are alike to Markov strategies."""
+        ...
+
     def key(self, view: Any) -> str:
         """The information set that a view belongs to."""
         ...
@@ -227,7 +235,7 @@ class Game(Protocol):
         ...
 
     def label(self, view: Any, action: int) -> str:
-        """The word for an action, for example `BET`: one word, upper case, different for each legal action."""
+        """The label of an action, for example `BET` or `2 1 0`: upper-case words, different for each legal action."""
         ...
 
     def reply(self, view: Any, action: int) -> str:

@@ -12,14 +12,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import torch
-from sepo_games import Game, sft_rows
+from sepo_games import Game, held_out, sft_rows
 from torch import Tensor
 
 from sepo_grpo.forward import Row
 from sepo_grpo.language_model import LanguageModel
-
-HELD_OUT = 10
-"""Every tenth episode is held out for validation."""
 
 
 @dataclass(frozen=True)
@@ -38,8 +35,7 @@ def sft_data(
     for game in games:
         counts: tuple[Counter[Row], Counter[Row]] = (Counter(), Counter())
         for row in sft_rows(game, preset, n, seed):
-            held_out = row.episode % HELD_OUT == HELD_OUT - 1
-            counts[held_out][lm.prompt_ids(row.messages), lm.reply_ids(row.reply)] += 1
+            counts[held_out(row.episode)][lm.prompt_ids(row.messages), lm.reply_ids(row.reply)] += 1
         for part, of_game in zip(parts, counts, strict=True):
             if of_game:
                 weights = torch.tensor(list(of_game.values()), dtype=torch.float32)
