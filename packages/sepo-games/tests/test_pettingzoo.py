@@ -4,11 +4,11 @@ import warnings
 
 import numpy as np
 import pytest
-from sepo_games import game_names, get_game
+from sepo_games import get_game
 
 pytest.importorskip("pettingzoo")
-from pettingzoo.test import api_test, parallel_api_test, seed_test  # noqa: E402
-from sepo_games.adapters.pettingzoo import SimultaneousEnv, TurnEnv, pettingzoo_env  # noqa: E402
+from pettingzoo.test import api_test, parallel_api_test, seed_test
+from sepo_games.adapters.pettingzoo import SimultaneousEnv, TurnEnv, pettingzoo_env
 
 NAMES = ("kuhn-v1", "ipd-v1", "auction-v1")
 

@@ -6,7 +6,10 @@ from sepo_games.arrays import to_arrays
 from sepo_games.auction import Auction
 from sepo_games.callables import ChatPolicy, TextPolicy
 from sepo_games.ipd import Ipd
+from sepo_games.ipd_strategies import memory_one, zero_determinant
 from sepo_games.kuhn import Kuhn
+from sepo_games.leduc import Leduc
+from sepo_games.matrix import Matrix
 from sepo_games.play import Episode, MatchUp, Step, play
 from sepo_games.policies import (
     ReadPolicy,
@@ -46,7 +49,9 @@ __all__ = [
     "InfoSet",
     "Ipd",
     "Kuhn",
+    "Leduc",
     "MatchUp",
+    "Matrix",
     "Message",
     "Parsed",
     "Policy",
@@ -66,6 +71,7 @@ __all__ = [
     "game_names",
     "get_game",
     "held_out",
+    "memory_one",
     "play",
     "play_scripted",
     "project_policy",
@@ -75,5 +81,6 @@ __all__ = [
     "strategy_table",
     "table_policy",
     "to_arrays",
+    "zero_determinant",
 ]
 __version__ = version("sepo-games")

@@ -1,15 +1,24 @@
 """The iterated prisoner's dilemma in three views: a simultaneous tree, a ledger, and prompts.
 
-Both players choose COOPERATE (0) or DEFECT (1) at once, for an announced number of rounds. The payoff table must be a
+Both players choose to cooperate (0) or to defect (1) at once, for an announced number of rounds. The payoff table must be a
 prisoner's dilemma: T > R > P > S and 2R > T + S. The default prompt shows the round and the last outcome only, so a seat has
 1 + 4 (rounds - 1) information sets; scripted opponents see the whole history. With `history="full"` the prompt shows every round; there
 are then too many information sets to list, and `infosets` and `key` are the projection onto the round and the last outcome.
 
-Ledger: there are no outsiders. The do-no-harm action is COOPERATE where the opponent cooperates in that round, and the realised
-action elsewhere: answering a defection is self-defence and harms nobody wrongly.
+With a continuation probability q, `rounds` = n is the most there can be, which the prompt says, so that information sets stay those of
+the announced game. L = (1 - q^n) / (1 - q) rounds are played on average. Whatever is counted per round is counted per round of the n:
+the reference is the fair payoff times L / n, an episode's payoff divided by n has mean value / n, and no number is biased by
+dividing by how long an episode happened to be.
+
+With noise e each choice comes out as the other one with probability e. Everybody sees what came out, and it is what is paid; what was
+chosen is not shown. The reference is what mutual cooperation pays on average, (1-e)^2 R + e (1-e) (S+T) + e^2 P.
+
+Ledger: there are no outsiders. The do-no-harm action is to cooperate where the opponent chooses to in that round, and the seat's own
+choice elsewhere: answering a defection is self-defence and harms nobody wrongly. `payoffs` are of what came out; `expected`, `benchmark`
+and `harmless` hold both choices fixed and average the flips, as they average all coins, so that nobody answers for bad luck.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from math import isfinite
@@ -17,76 +26,10 @@ from typing import Any, Literal
 
 from sepo_games import language
 from sepo_games.errors import check_preset, unknown
+from sepo_games.ipd_state import COOPERATE, IpdState, IpdView, Joint, flipped
 from sepo_games.ipd_strategies import ipd_mixture, ipd_pools, ipd_strategies
+from sepo_games.ipd_text import PHRASINGS, rules_text, turn_text
 from sepo_games.types import Alternative, Entry, InfoSet, Message, Parsed, Rejected, Strategy
-
-COOPERATE, DEFECT = 0, 1
-WORDS = ("COOPERATE", "DEFECT")
-Joint = tuple[int, int]
-
-
-@dataclass(frozen=True)
-class IpdView:
-    """What a seat sees: both players' actions so far, oldest first."""
-
-    seat: int
-    own: tuple[int, ...]
-    other: tuple[int, ...]
-    legal: tuple[int, ...] = (0, 1)
-
-
-@dataclass(frozen=True)
-class IpdState:
-    """One history: the joint actions so far, seat 0 first."""
-
-    game: "Ipd"
-    played: tuple[Joint, ...] = ()
-
-    def is_terminal(self) -> bool:
-        """Whether the last round is over."""
-        return len(self.played) == self.game.rounds
-
-    def is_chance_node(self) -> bool:
-        """Never."""
-        return False
-
-    def is_simultaneous_node(self) -> bool:
-        """Whether a round is to be played."""
-        return not self.is_terminal()
-
-    def current_player(self) -> int:
-        """-2 both players at once, -4 the game is over."""
-        return -4 if self.is_terminal() else -2
-
-    def chance_outcomes(self) -> list[tuple[int, float]]:
-        """None."""
-        return []
-
-    def legal_actions(self, player: int) -> list[int]:
-        """Both actions, until the end."""
-        return [] if self.is_terminal() else [COOPERATE, DEFECT]
-
-    def information_state_string(self, player: int) -> str:
-        """The whole history from the player's side, for example `CD DD`."""
-        return " ".join(f"{'CD'[joint[player]]}{'CD'[joint[1 - player]]}" for joint in self.played)
-
-    def child(self, action: Sequence[int]) -> "IpdState":
-        """The history after a round."""
-        if len(action) != 2 or not {*action} <= {COOPERATE, DEFECT} or self.is_terminal():
-            raise ValueError(
-                f"prisoner's dilemma: actions {tuple(action)} after {len(self.played)} rounds are not allowed: "
-                f"one action, 0 or 1, for each of two seats, {self.game.rounds} times"
-            )
-        return IpdState(self.game, (*self.played, (action[0], action[1])))
-
-    def returns(self) -> list[float]:
-        """Points of each seat so far."""
-        return [sum(entry.payoffs[seat] for entry in self.entries) for seat in (0, 1)]
-
-    @property
-    def entries(self) -> tuple[Entry, ...]:
-        """One ledger line a round."""
-        return tuple(self.game.entry(joint) for joint in self.played)
 
 
 @dataclass(frozen=True)
@@ -96,11 +39,18 @@ class Ipd:
     Attributes:
         preset: `sepo` or `paper`; the rules are the same.
         history: What a prompt shows: the `last` outcome, or the `full` history.
-        rounds: Announced number of rounds.
+        rounds: Announced number of rounds; with `continuation` the most there can be.
         reward: R, points of each after mutual cooperation.
         temptation: T, points of a defector against a cooperator.
         sucker: S, points of a cooperator against a defector.
         punishment: P, points of each after mutual defection.
+        continuation: Probability that another round follows each but the last; None where the number of rounds is announced.
+        noise: Probability, below 1/2, that a choice comes out as the other one, for each player independently.
+        labels: Words for cooperation and defection, for example the neutral ("A", "B").
+        phrasing: Which wording of the rules prompts use, 0, 1 or 2.
+
+    Raises:
+        ValueError: If the table is no prisoner's dilemma or an option is out of its range.
     """
 
     preset: str = "sepo"
@@ -110,28 +60,62 @@ class Ipd:
     temptation: float = 5.0
     sucker: float = 0.0
     punishment: float = 1.0
+    continuation: float | None = None
+    noise: float = 0.0
+    labels: tuple[str, str] = ("COOPERATE", "DEFECT")
+    phrasing: int = 0
 
     name = "ipd-v1"
     unit: Literal["round"] = "round"
     segments = 1
+    public = True
     num_actions = 2
     zero_sum = False
     outsiders = ()
     reference: Literal["fair"] = "fair"
     yardsticks = ("uniform", "always-defect", "tit-for-tat")
+    held_out = ("win-stay-lose-shift", "tit-for-two-tats", "suspicious-tit-for-tat", "zd-extort-2", "zd-generous")
 
     def __post_init__(self) -> None:
-        """Checks that the table is a prisoner's dilemma."""
+        """Checks the table and the options."""
         check_preset(self.preset)
         if self.history not in {"last", "full"}:
             raise ValueError(unknown("history", self.history, ("last", "full")))
         if self.rounds < 1:
             raise ValueError(f"prisoner's dilemma: rounds = {self.rounds} is not allowed: at least 1")
-        t, r, p, s = self.temptation, self.reward, self.punishment, self.sucker
+        t, r, p, s = self._table
         if not all(map(isfinite, (t, r, p, s))) or not (t > r > p > s and 2 * r > t + s):
             raise ValueError(
                 f"temptation {t}, reward {r}, punishment {p}, sucker {s} are no prisoner's dilemma: T > R > P > S and 2R > T + S are needed"
             )
+        if self.continuation is not None and not (0 < self.continuation < 1 and self.rounds > 1):
+            raise ValueError(
+                f"prisoner's dilemma: continuation = {self.continuation} with rounds = {self.rounds} is not allowed: a probability "
+                "strictly between 0 and 1 and at least 2 rounds, or None for an announced number"
+            )
+        if not 0 <= self.noise < 0.5:
+            raise ValueError(f"prisoner's dilemma: noise = {self.noise} is not allowed: at least 0, below 0.5")
+        if type(self.phrasing) is not int or self.phrasing not in range(len(PHRASINGS)):
+            raise ValueError(
+                f"prisoner's dilemma: phrasing = {self.phrasing!r} is not allowed: 0 to {len(PHRASINGS) - 1}"
+            )
+        self._check_labels()
+
+    def _check_labels(self) -> None:
+        given = self.labels
+        if isinstance(given, tuple) and len(given) == 2 and given[0] != given[1]:
+            words = [w for w in given if isinstance(w, str) and w.isascii() and w.isalpha() and w.isupper()]
+            # The parser itself says which words are negations.
+            if len([w for w in words if language.parse(f"ACTION: {w}", {w: 0}, words) == Parsed(0)]) == 2:
+                return
+        raise ValueError(
+            f"prisoner's dilemma: labels = {given!r} are not allowed: a tuple of two different words of the letters A to Z, "
+            'neither a negation such as NO or NOT; for example ("A", "B")'
+        )
+
+    @property
+    def _table(self) -> tuple[float, float, float, float]:
+        return (self.temptation, self.reward, self.punishment, self.sucker)
 
     @property
     def enumerable(self) -> bool:
@@ -144,14 +128,27 @@ class Ipd:
         return self.rounds
 
     @property
+    def mean_rounds(self) -> float:
+        """How many rounds are played on average."""
+        q = self.continuation
+        return float(self.rounds) if q is None else (1 - q**self.rounds) / (1 - q)
+
+    @cached_property
+    def flips(self) -> tuple[float, float, float, float]:
+        """Probabilities that no choice is flipped, that of seat 0, that of seat 1, both."""
+        e = self.noise
+        return ((1 - e) ** 2, e * (1 - e), e * (1 - e), e**2)
+
+    @property
     def references(self) -> tuple[float, float]:
-        """What the opponent gets a round at the fair efficient outcome, mutual cooperation."""
-        return (self.reward, self.reward)
+        """What the opponent gets a round of the `rounds` at the fair efficient outcome: both always choose to cooperate."""
+        fair = self.mean_payoffs((COOPERATE, COOPERATE))[0] * (self.mean_rounds / self.rounds)
+        return (fair, fair)
 
     @cached_property
     def strategies(self) -> Mapping[str, Strategy]:
         """Every scripted strategy by name."""
-        return ipd_strategies()
+        return ipd_strategies(*self._table)
 
     def num_players(self) -> int:
         """Two."""
@@ -170,26 +167,52 @@ class Ipd:
         table = ((self.reward, self.sucker), (self.temptation, self.punishment))
         return (table[joint[0]][joint[1]], table[joint[1]][joint[0]])
 
-    @lru_cache(maxsize=64)  # noqa: B019  (games are few and small)
-    def entry(self, joint: Joint) -> Entry:
-        """The ledger line of a round."""
-        realised = Alternative(self.payoffs(joint), ())
-        harmless = tuple(
-            Alternative(self.payoffs(_replaced(joint, seat, COOPERATE)), ())
-            if joint[1 - seat] == COOPERATE
-            else realised
-            for seat in (0, 1)
-        )
-        return Entry(realised.players, (), realised, (realised, realised), harmless)
+    def mean_payoffs(self, chosen: Joint) -> tuple[float, float]:
+        """Points of each seat after joint choices, flips averaged."""
+        paid = [(p, self.payoffs(flipped(chosen, flip))) for flip, p in enumerate(self.flips) if p]
+        return (sum(p * points[0] for p, points in paid), sum(p * points[1] for p, points in paid))
 
-    def repeated_form(self) -> dict[str, Any]:
-        """Stage payoffs `(2, 1, 1, 2, 2)`, type probabilities and rounds, for exact best responses."""
+    @cached_property
+    def ledger(self) -> Mapping[tuple[Joint, Joint], Entry]:
+        """The line of every round that can be, by what was chosen and what came out."""
+        lines = {}
+        for chosen in ((a, b) for a in (0, 1) for b in (0, 1)):
+            expected = Alternative(self.mean_payoffs(chosen), ())
+            harmless = tuple(
+                Alternative(self.mean_payoffs((COOPERATE, COOPERATE)), ())
+                if chosen[1 - seat] == COOPERATE
+                else expected
+                for seat in (0, 1)
+            )
+            for flip, p in enumerate(self.flips):
+                if p:
+                    came = flipped(chosen, flip)
+                    lines[chosen, came] = Entry(self.payoffs(came), (), expected, (expected, expected), harmless)
+        return lines
+
+    def entry(self, chosen: Joint, played: Joint | None = None) -> Entry:
+        """The ledger line of a round: what was chosen and, with noise, what came out of it."""
+        return self.ledger[chosen, chosen if played is None else played]
+
+    def repeated_form(self) -> dict[str, Any] | None:
+        """Stage payoffs `(2, 1, 1, 2, 2)`, type probabilities and rounds, for exact best responses.
+
+        `None` with `continuation` or `noise`: rounds are then not all alike, and a form without them would be wrong.
+        """
+        if self.continuation is not None or self.noise:
+            return None
         payoffs = [[[[[self.payoffs((a, b))[i] for b in (0, 1)] for a in (0, 1)]]] for i in (0, 1)]
         return {"payoffs": payoffs, "type_probs": ([1.0], [1.0]), "rounds": self.rounds}
 
     def view(self, state: IpdState, seat: int) -> IpdView:
         """What a seat sees at its decision."""
-        return IpdView(seat, tuple(j[seat] for j in state.played), tuple(j[1 - seat] for j in state.played))
+        sides = tuple(zip(*state.played, strict=True)) or ((), ())
+        return IpdView(seat, sides[seat], sides[1 - seat])
+
+    def position(self, state: IpdState) -> Hashable:
+        """Round, last outcome, choices that are not out yet, and what happens next."""
+        played = len(state.played)
+        return played, state.played[-1:], state.chosen[played:], state.phase
 
     def key(self, view: IpdView) -> str:
         """Round and last outcome, own action first, for example `3:CD`."""
@@ -211,42 +234,31 @@ class Ipd:
         return self._infosets[seat]
 
     def label(self, view: IpdView, action: int) -> str:
-        """COOPERATE or DEFECT."""
-        return WORDS[action]
+        """The word for an action, by default COOPERATE or DEFECT."""
+        return self.labels[action]
 
     def render(self, view: IpdView) -> tuple[Message, ...]:
-        """Rules, last outcome, and the round last so that prompts share as long a beginning as they can."""
+        """Rules, then what happened and the round."""
         shown = tuple(zip(view.own, view.other, strict=True))
         return self._prompt(len(view.own) + 1, shown[-1:] if self.history == "last" else shown)
 
-    @lru_cache(maxsize=4096)  # noqa: B019
+    @lru_cache(maxsize=4096)  # noqa: B019  (games are few and small)
     def _prompt(self, current: int, shown: tuple[Joint, ...]) -> tuple[Message, ...]:
-        said = "; ".join(f"you {WORDS[own]}, they {WORDS[other]}" for own, other in shown)
-        label = "Last round" if self.history == "last" else "Rounds so far"
-        past = f"{label}: {said}." if shown else "No round played yet."
-        return (
-            {"role": "system", "content": self._rules()},
-            {"role": "user", "content": f"{past} Now round {current} of {self.rounds}."},
-        )
-
-    def _rules(self) -> str:
-        t, r, p, s = (f"{x:g}" for x in (self.temptation, self.reward, self.punishment, self.sucker))
-        return (
-            f"A game of {self.rounds} rounds. Each round you and a partner both choose COOPERATE or DEFECT at once. Points (you, they): "
-            f"both COOPERATE {r}, {r}; both DEFECT {p}, {p}; you DEFECT, they COOPERATE {t}, {s}; you COOPERATE, they DEFECT {s}, {t}. "
-            "Score as many points in all rounds as you can. Reply with 'ACTION: ' and your choice."
-        )
+        rules = rules_text(self.phrasing, self.labels, self._table, self.rounds, self.continuation, self.noise)
+        announced = self.rounds if self.continuation is None else None
+        turn = turn_text(shown, self.labels, self.history == "full", current, announced)
+        return ({"role": "system", "content": rules}, {"role": "user", "content": turn})
 
     def reply(self, view: IpdView, action: int) -> str:
         """For example `ACTION: COOPERATE`."""
-        return f"ACTION: {WORDS[action]}"
+        return f"ACTION: {self.labels[action]}"
 
     def parse(self, text: str, view: IpdView, truncated: bool = False) -> Parsed | Rejected:
         """Reads a reply; see `language`."""
-        return language.parse(text, {word: action for action, word in enumerate(WORDS)}, WORDS, truncated)
+        return language.parse(text, {word: action for action, word in enumerate(self.labels)}, self.labels, truncated)
 
     def fallback(self, view: IpdView) -> int:
-        """COOPERATE, as published."""
+        """To cooperate, as published."""
         return COOPERATE
 
     def pools(self, preset: str) -> Mapping[str, tuple[str, ...]]:
@@ -256,7 +268,3 @@ class Ipd:
     def sft_mixture(self, preset: str) -> tuple[tuple[str, float], ...]:
         """Weights of the strategies that supervised traces come from."""
         return ipd_mixture(preset)
-
-
-def _replaced(joint: Joint, seat: int, action: int) -> Joint:
-    return (action, joint[1]) if seat == 0 else (joint[0], action)

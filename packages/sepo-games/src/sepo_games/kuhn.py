@@ -110,9 +110,9 @@ class KuhnState:
 
 @lru_cache(maxsize=256)
 def plain_entry(first: float, second: float) -> Entry:
-    """The ledger line of a zero-sum hand.
+    """The ledger line of a hand in which nobody owes the other anything: benchmark and do-no-harm action are the realised one.
 
-    What one wins the other loses, so nobody's action can harm the sum: benchmark and do-no-harm action are the realised one.
+    So it is in zero-sum games: what one wins the other loses, and nobody's action can harm the sum.
     """
     same = Alternative((first, second), ())
     return Entry(same.players, (), same, (same, same), (same, same))
@@ -139,6 +139,7 @@ class Kuhn:
     decisions = 2
     num_actions = 2
     zero_sum = True
+    public = False
     enumerable = True
     outsiders = ()
     reference: Literal["value"] = "value"

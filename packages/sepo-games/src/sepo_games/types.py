@@ -159,6 +159,8 @@ class Game(Protocol):
         decisions: Most decisions of one seat in one segment.
         num_actions: Size of the action alphabet.
         zero_sum: Whether the players' payoffs always add up to zero.
+        public: Whether, when everybody moves at once, everybody knows all that matters: positions then have information sets of
+            their own, and best responses are found state by state.
         enumerable: Whether `infosets` are all there are; if not, they are a projection of what prompts show.
         outsiders: Names of those who are paid or harmed but do not act; `()` states that there are none.
         references: For each seat of the learner, the opponents' reference payoff per round.
@@ -183,6 +185,8 @@ class Game(Protocol):
     def num_actions(self) -> int: ...
     @property
     def zero_sum(self) -> bool: ...
+    @property
+    def public(self) -> bool: ...
     @property
     def enumerable(self) -> bool: ...
     @property

@@ -25,6 +25,7 @@ from sepo_penalties.ledger import Collusion, collusion, externality
 from sepo_penalties.repeated import RepeatedGame, repeated_best_response, repeated_value
 from sepo_penalties.reward import Parts, SepoReward, Weights
 from sepo_penalties.sequence_form import SequenceForm, Treeplex
+from sepo_penalties.stochastic import StochasticGame, stochastic_best_response
 from sepo_penalties.surplus import Surplus, opponent_surplus, pool_advantage
 
 __all__ = [
@@ -37,6 +38,7 @@ __all__ = [
     "RepeatedGame",
     "SepoReward",
     "SequenceForm",
+    "StochasticGame",
     "Surplus",
     "Treeplex",
     "Weights",
@@ -57,6 +59,7 @@ __all__ = [
     "repeated_surplus_interval",
     "repeated_value",
     "returns",
+    "stochastic_best_response",
     "surplus_intervals",
     "zero_sum_equilibrium",
     "zero_sum_value",

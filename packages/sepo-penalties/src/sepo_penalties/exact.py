@@ -1,13 +1,14 @@
 """Best responses to a policy that is a table over a game's information sets, whatever the game.
 
-Games with `repeated_form()` are solved by dynamic programming over rounds (`repeated`), all others by their
-tree (`best_response`); both are exact. Values are per round or hand.
+Repeated games (`repeated_form()` gives one) are solved by dynamic programming over rounds (`repeated`), games whose state everybody
+sees (`public`) by dynamic programming over states (`stochastic`), all others by their tree (`best_response`). All are exact.
+Values are per round or hand.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -15,6 +16,7 @@ from sepo_penalties.best_response import best_response
 from sepo_penalties.protocols import Table, TableGame
 from sepo_penalties.repeated import RepeatedGame, repeated_best_response
 from sepo_penalties.sequence_form import SequenceForm
+from sepo_penalties.stochastic import StochasticGame, stochastic_best_response
 
 
 @dataclass(frozen=True)
@@ -45,8 +47,15 @@ def best_replies(game: TableGame, tables: Sequence[Table]) -> list[BestReply]:
             "best replies need two players and a table for each; the game has "
             f"{game.num_players()}, {len(tables)} tables were given"
         )
-    solve = _by_rounds if hasattr(game, "repeated_form") else _by_tree
+    solve = {"repeated": _by_rounds, "stochastic": _by_states, "tree": _by_tree}[method(game)]
     return [solve(game, tables[seat], seat) for seat in (0, 1)]
+
+
+def method(game: Any) -> Literal["repeated", "stochastic", "tree"]:
+    """How best responses of a game are found."""
+    if hasattr(game, "repeated_form") and game.repeated_form() is not None:
+        return "repeated"
+    return "stochastic" if getattr(game, "public", False) else "tree"
 
 
 @lru_cache(maxsize=64)
@@ -59,6 +68,17 @@ def compiled(game: Any) -> SequenceForm:
 def repeated(game: Any) -> RepeatedGame:
     """The repeated form of a game, built once."""
     return RepeatedGame.of(**game.repeated_form())
+
+
+@lru_cache(maxsize=64)
+def stochastic(game: Any) -> StochasticGame:
+    """The public states of a game, found once."""
+    return StochasticGame.from_game(game)
+
+
+def _by_states(game: Any, table: Table, seat: int) -> BestReply:
+    value, policy = stochastic_best_response(stochastic(game), table, seat, game.num_actions)
+    return BestReply(value / game.rounds, policy)
 
 
 def _by_tree(game: Any, table: Table, seat: int) -> BestReply:
@@ -79,8 +99,12 @@ def _by_tree(game: Any, table: Table, seat: int) -> BestReply:
 
 def _by_rounds(game: Any, table: Table, seat: int) -> BestReply:
     form, responder = repeated(game), 1 - seat
-    policy = np.array([table[infoset.key] for infoset in game.infosets(seat)], dtype=np.float64)
-    answer = repeated_best_response(form, policy, responder)
+    wide = np.array([table[infoset.key] for infoset in game.infosets(seat)], dtype=np.float64)
+    own = form.sizes(seat)[1]
+    if wide[:, own:].any():
+        raise ValueError(f"the policy of player {seat} plays actions beyond its {own} legal ones")
+    answer = repeated_best_response(form, wide[:, :own], responder)
+    padding = (0.0,) * (game.num_actions - answer.policy.shape[1])
     keys = [infoset.key for infoset in game.infosets(responder)]
-    rows = {key: tuple(row.tolist()) for key, row in zip(keys, answer.policy, strict=True)}
+    rows = {key: (*row.tolist(), *padding) for key, row in zip(keys, answer.policy, strict=True)}
     return BestReply(float(answer.value) / form.rounds, rows)

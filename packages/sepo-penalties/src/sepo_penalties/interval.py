@@ -8,7 +8,7 @@ widens the interval and never counts as uniform.
 
 For trees the lower end is a linear program over realisation plans and the upper end is attained at a vertex
 of the box (`box`). For repeated games with round-memory both ends come out of the dynamic program, in which
-the policy of each information set may be anywhere in its box.
+the policy of each information set may be anywhere in its box; likewise for games whose state is public.
 """
 
 from collections.abc import Sequence
@@ -21,10 +21,11 @@ from scipy import stats
 from scipy.optimize import linprog
 
 from sepo_penalties.box import Box, largest_response, least_response, tightened
-from sepo_penalties.exact import compiled, repeated
+from sepo_penalties.exact import compiled, method, repeated, stochastic
 from sepo_penalties.protocols import TableGame
 from sepo_penalties.repeated import RepeatedGame
 from sepo_penalties.sequence_form import Array, SequenceForm
+from sepo_penalties.stochastic import PublicState, backward
 
 
 @dataclass(frozen=True)
@@ -83,9 +84,15 @@ def surplus_intervals(game: TableGame, counts: Sequence[npt.ArrayLike], confiden
         if table.shape != needed:
             raise ValueError(f"counts of seat {seat} have shape {table.shape}: {needed} is needed")
         low, high = clopper_pearson(table, per_seat)
-        if hasattr(game, "repeated_form"):
+        how = method(game)
+        if how == "repeated":
             form: RepeatedGame = repeated(game)
-            ends.append([repeated_bound(form, low, high, seat, upper) / form.rounds for upper in (False, True)])
+            # Sides may have different numbers of actions; a table has a column for the larger one's.
+            own = form.sizes(seat)[1]
+            box = low[:, :own], high[:, :own]
+            ends.append([repeated_bound(form, *box, seat, upper) / form.rounds for upper in (False, True)])
+        elif how == "stochastic":
+            ends.append([_state_bound(game, low, high, seat, upper) / game.rounds for upper in (False, True)])
         else:
             ends.append(_tree_bounds(game, low, high, seat))
     return Interval(float(np.mean([e[0] for e in ends])), float(np.mean([e[1] for e in ends])))
@@ -172,6 +179,19 @@ def _tree_bounds(game: Any, low: Array, high: Array, seat: int) -> list[float]:
     rows = [place[key] for key in tree.infosets]
     box = [tightened(low[r, list(a)], high[r, list(a)]) for r, a in zip(rows, tree.actions, strict=True)]
     return [least_response(sf, box, seat), largest_response(sf, box, seat)]
+
+
+def _state_bound(game: Any, low: Array, high: Array, seat: int, upper: bool) -> float:
+    """Bound of the other player's best-response value over the box of `seat`'s table: exact at both ends, state by state."""
+    place = {infoset.key: i for i, infoset in enumerate(game.infosets(seat))}
+    sure = np.ones(1)
+
+    def choose(gains: Array, state: PublicState) -> tuple[float, int]:
+        row = place[state.keys[seat]]
+        bounds = tightened(low[row, list(state.actions[seat])], high[row, list(state.actions[seat])])
+        return (_largest if upper else _least)(gains[None], sure, *(bound[None] for bound in bounds)), 0
+
+    return backward(stochastic(game), 1 - seat, choose)[0]
 
 
 def repeated_bound(game: RepeatedGame, low: Array, high: Array, seat: int, upper: bool) -> float:

@@ -62,8 +62,10 @@ class TreeGame(Protocol):
 class TableGame(TreeGame, Protocol):
     """A two-player game whose policies are tables over the information sets of its prompts.
 
-    A game with a method `repeated_form()` (see `repeated.RepeatedGame`) is solved by dynamic programming over
-    rounds, any other by its tree, whose information state strings must then be the keys of `infosets`.
+    A game whose method `repeated_form()` gives a form (see `repeated.RepeatedGame`) is solved by dynamic programming
+    over rounds; one with a true attribute `public` by dynamic programming over the states that its method `position`
+    tells apart (see `stochastic`); any other by its tree, whose information state strings must then be the keys of
+    `infosets`.
     """
 
     @property
