@@ -10,6 +10,7 @@ from sepo_games.ipd_strategies import memory_one, zero_determinant
 from sepo_games.kuhn import Kuhn
 from sepo_games.leduc import Leduc
 from sepo_games.matrix import Matrix
+from sepo_games.multi_issue import MultiIssue
 from sepo_games.play import Episode, MatchUp, Step, play
 from sepo_games.policies import (
     ReadPolicy,
@@ -20,8 +21,10 @@ from sepo_games.policies import (
     strategy_table,
     table_policy,
 )
+from sepo_games.pricing import Pricing
 from sepo_games.registry import game_names, get_game
 from sepo_games.sft import SftRow, held_out, sft_rows
+from sepo_games.split import Split
 from sepo_games.strategies import Scripted, SeatTables, TableStrategy
 from sepo_games.types import (
     Alternative,
@@ -53,8 +56,10 @@ __all__ = [
     "MatchUp",
     "Matrix",
     "Message",
+    "MultiIssue",
     "Parsed",
     "Policy",
+    "Pricing",
     "ReadPolicy",
     "Rejected",
     "Reply",
@@ -63,6 +68,7 @@ __all__ = [
     "ScriptedPolicy",
     "SeatTables",
     "SftRow",
+    "Split",
     "State",
     "Step",
     "Strategy",

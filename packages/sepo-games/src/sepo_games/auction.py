@@ -134,6 +134,7 @@ class Auction:
     segments = 1
     num_actions = 3
     zero_sum = False
+    public = False
     enumerable = True
     outsiders = ("seller",)
     reference: Literal["nash"] = "nash"

@@ -195,6 +195,7 @@ class Leduc:
     decisions = 4
     num_actions = 3
     zero_sum = True
+    public = False
     enumerable = True
     outsiders = ()
     references = (-VALUE, VALUE)

@@ -74,6 +74,7 @@ class Matrix:
     name = "matrix-v1"
     unit: Literal["round"] = "round"
     segments = 1
+    public = True
     enumerable = True
     yardsticks = ("uniform", "maxmin", "best-reply-to-last")
 

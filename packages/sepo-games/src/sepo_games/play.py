@@ -300,7 +300,7 @@ def _coins_ahead(match_ups: Sequence[MatchUp], seed: int) -> dict[tuple[int, int
     return result
 
 
-Verdicts = dict[tuple[int, str, str, bool], Parsed | Rejected]
+Verdicts = dict[tuple[int, int, str, str, bool], Parsed | Rejected]
 
 
 def _ask(waiting: Sequence[_Live], learner: Policy, retries: int, verdicts: Verdicts) -> list[_Answer]:
@@ -325,7 +325,7 @@ def _ask(waiting: Sequence[_Live], learner: Policy, retries: int, verdicts: Verd
             )
         rejected = []
         for i, reply in zip(asked, given, strict=True):
-            place = (id(games[i]), keys[i], reply.text, reply.truncated)
+            place = (id(games[i]), views[i].seat, keys[i], reply.text, reply.truncated)
             verdict = verdicts.get(place)
             if verdict is None:
                 verdict = verdicts[place] = games[i].parse(reply.text, views[i], reply.truncated)

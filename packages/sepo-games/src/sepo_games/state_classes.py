@@ -20,6 +20,20 @@ Floats = npt.NDArray[np.float64]
 OVER, CHANCE_MOVES, ONE_MOVES, ALL_MOVE = range(4)
 
 
+class Column:
+    """A list that grows, and the array of it."""
+
+    def __init__(self) -> None:
+        self.items: list[Any] = []
+        self._array: npt.NDArray[Any] = np.zeros(0)
+
+    def array(self) -> npt.NDArray[Any]:
+        """All items."""
+        if len(self._array) != len(self.items):
+            self._array = np.array(self.items)
+        return self._array
+
+
 class StateClasses:
     """Grows while episodes walk through it.
 
@@ -31,9 +45,7 @@ class StateClasses:
 
     def __init__(self, game: Game, strategies: Sequence[Strategy], line_of: Callable[[Entry], Floats]) -> None:
         self.game, self.strategies, self.line_of = game, strategies, line_of
-        self.kinds: list[int] = []
-        self.actors: list[int] = []
-        self.lines: list[Floats] = []
+        self.kinds, self.actors, self.lines = Column(), Column(), Column()
         self._markov = all(strategy.markov for strategy in strategies)
         self._found: dict[Hashable, int] = {}
         self._states: list[Any] = []
@@ -70,7 +82,7 @@ class StateClasses:
             coins_of: Coins of the given places in `classes`.
         """
         present = np.flatnonzero(np.bincount(classes))
-        number = np.zeros(len(self.kinds), dtype=np.int64)
+        number = np.zeros(len(self.kinds.items), dtype=np.int64)
         number[present] = np.arange(len(present))
         rows = number[classes]
         events = np.array([self._sure[one][row] for one in present.tolist()])[rows]
@@ -88,8 +100,8 @@ class StateClasses:
         entries = child.entries[len(state.entries) :]
         booked = -1
         if entries:
-            booked = len(self.lines)
-            self.lines.append(np.sum([self.line_of(entry) for entry in entries], axis=0))
+            booked = len(self.lines.items)
+            self.lines.items.append(np.sum([self.line_of(entry) for entry in entries], axis=0))
         return self._class_of(child), booked, len(entries)
 
     def _class_of(self, state: Any) -> int:
@@ -111,8 +123,8 @@ class StateClasses:
         else:
             kind, actor, events = ONE_MOVES, state.current_player(), range(self.game.num_actions)
             rows = [self._probs(state, actor)]
-        self.kinds.append(kind)
-        self.actors.append(actor)
+        self.kinds.items.append(kind)
+        self.actors.items.append(actor)
         self._events.append(events)
         self._ends.append([_ends(row) for row in rows])
         self._sure.append([_sure(row) for row in rows])

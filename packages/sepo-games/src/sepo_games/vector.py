@@ -95,7 +95,7 @@ class _Walk:
         """Plays to the end and fills the rows of `ledgers` and `actions` that begin at each life's first slot."""
         active = np.arange(len(self.at))
         while active.size:
-            kinds = np.array(self.classes.kinds)[self.at[active]]
+            kinds = self.classes.kinds.array()[self.at[active]]
             for kind in np.unique(kinds[kinds != OVER]).tolist():
                 lives = active[kinds == kind]
                 events = self.events(kind, lives, first_slots, actions)
@@ -120,7 +120,7 @@ class _Walk:
                     else self.drawn(lives, seat, OPPONENT, self.moves)
                 )
             return events
-        own = np.array(self.classes.actors)[self.at[lives]] == self.seat
+        own = self.classes.actors.array()[self.at[lives]] == self.seat
         events = np.empty(len(lives), dtype=np.int64)
         if own.any():
             events[own] = self.decided(lives[own], 0, first_slots, actions)
@@ -159,5 +159,5 @@ class _Walk:
         """Adds ledger lines to each life's last decision."""
         if not self.steps[lives].all():
             raise ValueError(f"{self.classes.game.name}: a ledger line was booked before the learner's first decision")
-        ledgers[first_slots[lives] + self.steps[lives] - 1] += np.array(self.classes.lines)[lines]
+        ledgers[first_slots[lives] + self.steps[lives] - 1] += self.classes.lines.array()[lines]
         self.chances[lives] = self.moves[lives] = 0

@@ -40,8 +40,8 @@ class RunConfig(BaseModel):
     lambda_externality: Share = 1.0
     invalid_cost: Share = 1.0
 
-    sft_steps: Annotated[int, Field(ge=0)] = 22
-    sft_lr: Positive = 1.2e-3
+    sft_steps: Annotated[int, Field(ge=0)] = 30
+    sft_lr: Positive = 1.5e-3
     sft_decisions: Count = 6000
 
     temperature: Positive = 1.0

@@ -2,9 +2,11 @@
 
 The traces of all games hold few distinct (prompt, reply) pairs, so every step descends the whole data set's loss
 
-    - sum_rows w log pi(reply | prompt),     each game's weights w adding up to the same share,
+    - sum_rows w log pi(reply | prompt) - share mean_I log sum_a pi(reply of a | I),
 
-exactly, with the prompt carrying no loss. Rows are split by episode into train and validation.
+exactly, with the prompt carrying no loss. Each game's weights w add up to the same share. The second term asks for the canonical form
+at every information set alike, also where play seldom goes and traces say little; it is left out where prompts show more than
+can be listed. Rows are split by episode into train and validation.
 """
 
 from collections import Counter
@@ -17,14 +19,24 @@ from torch import Tensor
 
 from sepo_grpo.forward import Row
 from sepo_grpo.language_model import LanguageModel
+from sepo_grpo.step import canonical_rows, distinct_prompts
 
 
 @dataclass(frozen=True)
 class WeightedRows:
-    """Distinct (prompt, reply) rows of one game and their weights; over all games the weights sum to one."""
+    """Distinct (prompt, reply) rows of one game.
+
+    Attributes:
+        rows: The rows.
+        weights: How much each counts; together the game's share, which is the same for all games and 1 over all of them.
+        choices: For each information set, the places in `rows` of its legal actions' canonical replies.
+        share: The game's share.
+    """
 
     rows: tuple[Row, ...]
     weights: Tensor
+    choices: tuple[tuple[int, ...], ...]
+    share: float
 
 
 def sft_data(
@@ -36,23 +48,36 @@ def sft_data(
         counts: tuple[Counter[Row], Counter[Row]] = (Counter(), Counter())
         for row in sft_rows(game, preset, n, seed):
             counts[held_out(row.episode)][lm.prompt_ids(row.messages), lm.reply_ids(row.reply)] += 1
+        choices = canonical_rows(lm, game, distinct_prompts(game)) if game.enumerable else []
         for part, of_game in zip(parts, counts, strict=True):
             if of_game:
-                weights = torch.tensor(list(of_game.values()), dtype=torch.float32)
-                part.append(WeightedRows(tuple(of_game), weights / (weights.sum() * len(games))))
+                part.append(_weighted(of_game, choices, 1 / len(games)))
     return parts
 
 
+def _weighted(counts: Counter[Row], choices: Sequence[Sequence[Row]], share: float) -> WeightedRows:
+    rows = tuple(dict.fromkeys([*counts, *(row for of in choices for row in of)]))
+    place = {row: i for i, row in enumerate(rows)}
+    weights = torch.tensor([counts[row] for row in rows], dtype=torch.float32)
+    return WeightedRows(
+        rows, weights * (share / weights.sum()), tuple(tuple(place[row] for row in of) for of in choices), share
+    )
+
+
 def sft_loss(lm: LanguageModel, data: WeightedRows) -> Tensor:
-    """One game's share of the cross-entropy of the replies, in nats per decision."""
-    logprobs = lm.logprobs(data.rows, temperature=1.0)
-    return -(torch.stack([row.sum() for row in logprobs]) * data.weights.to(logprobs[0])).sum()
+    """One game's share of the loss, in nats per decision."""
+    logprobs = torch.stack([row.sum() for row in lm.logprobs(data.rows, temperature=1.0)])
+    loss = -(logprobs * data.weights.to(logprobs)).sum()
+    if data.choices:
+        mass = torch.stack([logprobs[list(of)].logsumexp(0) for of in data.choices])
+        loss = loss - data.share * mass.mean()
+    return loss
 
 
 def train_sft(
     lm: LanguageModel, train: Sequence[WeightedRows], steps: int, lr: float, log: Callable[[int, float], None]
 ) -> None:
-    """Trains the model's trainable parameters in place; the learning rate warms up, then falls linearly to a tenth.
+    """Trains the model's trainable parameters in place; the learning rate warms up, then falls linearly to 0.
 
     Args:
         lm: The language model.
@@ -66,7 +91,7 @@ def train_sft(
     optimiser = torch.optim.Adam(parameters, lr=lr, betas=(0.9, 0.95))
     for step in range(steps):
         for group in optimiser.param_groups:
-            group["lr"] = lr * min(1.0, (step + 1) / max(1, steps // 6)) * (1 - 0.9 * step / steps)
+            group["lr"] = lr * min(1.0, (step + 1) / max(1, steps // 6)) * (1 - step / steps)
         optimiser.zero_grad()
         total = 0.0
         for of_game in train:  # games share no prefix, so one token tree for each is cheaper than one for all

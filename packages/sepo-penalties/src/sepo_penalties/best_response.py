@@ -46,19 +46,35 @@ def realisation_plan(sf: SequenceForm, policy: Array, player: int) -> Array:
     return plan
 
 
-def _plans(sf: SequenceForm, policies: Sequence[npt.ArrayLike]) -> list[Array]:
+def profile_plans(sf: SequenceForm, policies: Sequence[npt.ArrayLike]) -> list[Array]:
+    """Every player's realisation plan.
+
+    Raises:
+        ValueError: If a policy is not one; the message names the information set.
+    """
     if len(policies) != sf.num_players:
         raise ValueError(f"{len(policies)} policies were given: one for each of the {sf.num_players} players is needed")
     return [realisation_plan(sf, sf.check_policy(p, policy), p) for p, policy in enumerate(policies)]
 
 
-def _reach(sf: SequenceForm, plans: Sequence[Array], without: int | None = None) -> Array:
+def terminal_reach(sf: SequenceForm, plans: Sequence[Array], without: int | None = None) -> Array:
     """`(..., n_terminals)` reach probability of each terminal, optionally without one player's share."""
     reach = sf.chance
     for player, plan in enumerate(plans):
         if player != without:
             reach = reach * plan[..., sf.last[player]]
     return reach
+
+
+def sequence_sums(sf: SequenceForm, weighted: Array, player: int) -> Array:
+    """`(..., n_sequences)` sum of `weighted (..., n_terminals)` over the terminals behind a player's last sequences."""
+    size = sf.treeplexes[player].num_sequences
+    # Sparse, so that a batch is one product.
+    gather = sparse.csr_array(
+        (np.ones(len(sf.chance)), (sf.last[player], np.arange(len(sf.chance)))), shape=(size, len(sf.chance))
+    )
+    sums = (gather @ weighted.reshape(-1, len(sf.chance)).T).T
+    return np.asarray(sums.reshape(*weighted.shape[:-1], size))
 
 
 def policy_value(sf: SequenceForm, policies: Sequence[npt.ArrayLike]) -> Array:
@@ -71,7 +87,7 @@ def policy_value(sf: SequenceForm, policies: Sequence[npt.ArrayLike]) -> Array:
     Raises:
         ValueError: If a policy is not one; the message names the information set.
     """
-    return _reach(sf, _plans(sf, policies)) @ sf.payoffs.T
+    return terminal_reach(sf, profile_plans(sf, policies)) @ sf.payoffs.T
 
 
 def best_response(sf: SequenceForm, policies: Sequence[npt.ArrayLike], player: int) -> BestResponse:
@@ -88,16 +104,11 @@ def best_response(sf: SequenceForm, policies: Sequence[npt.ArrayLike], player: i
     if not 0 <= player < sf.num_players:
         raise ValueError(f"player {player} does not exist: the game has players 0 to {sf.num_players - 1}")
     given = [sf.uniform_policy(p) if p == player else policy for p, policy in enumerate(policies)]
-    weighted = _reach(sf, _plans(sf, given), without=player) * sf.payoffs[player]
     tree = sf.treeplexes[player]
-    batch = weighted.shape[:-1]
-    # Sums terminals into the responder's last sequences; sparse, so that a batch is one product.
-    gather = sparse.csr_array(
-        (np.ones(len(sf.chance)), (sf.last[player], np.arange(len(sf.chance)))),
-        shape=(tree.num_sequences, len(sf.chance)),
+    values = sequence_sums(
+        sf, terminal_reach(sf, profile_plans(sf, given), without=player) * sf.payoffs[player], player
     )
-    values = (gather @ weighted.reshape(-1, len(sf.chance)).T).T.reshape(*batch, tree.num_sequences)
-    shape = (*batch, len(tree.infosets), tree.max_actions)
+    shape = (*values.shape[:-1], len(tree.infosets), tree.max_actions)
     action_values, policy = np.full(shape, -np.inf), np.zeros(shape)
     for i in reversed(range(len(tree.infosets))):
         offset, n = tree.offsets[i], len(tree.actions[i])

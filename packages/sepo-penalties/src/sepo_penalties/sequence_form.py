@@ -16,12 +16,10 @@ import numpy as np
 import numpy.typing as npt
 
 from sepo_penalties.protocols import TreeGame
+from sepo_penalties.terminals import TOLERANCE, Terminal, index_terminals
 
 Array = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
-
-TOLERANCE = 1e-9
-"""How far probabilities may be from summing to one."""
 
 
 @dataclass(frozen=True)
@@ -81,6 +79,44 @@ class SequenceForm:
                 to one, or a payoff is not finite.
         """
         return _Compiler(game, max_nodes).compile()
+
+    @classmethod
+    def from_matrix(cls, payoffs: npt.ArrayLike) -> "SequenceForm":
+        """A game in which every player moves once, all at the same time.
+
+        Args:
+            payoffs: `(n_players, a_1, ..., a_n)` payoff of each player for each joint action.
+
+        Raises:
+            ValueError: If the shape is another one, an axis is empty, or a payoff is not finite.
+        """
+        table = np.asarray(payoffs, dtype=np.float64)
+        if table.ndim < 2 or table.shape[0] != table.ndim - 1 or table.size == 0:
+            raise ValueError(f"payoffs have shape {table.shape}: (n_players, a_1, ..., a_n) is needed")
+        if not np.isfinite(table).all():
+            raise ValueError(f"the payoffs of player {np.argwhere(~np.isfinite(table))[0][0]} are not all finite")
+        sizes = table.shape[1:]
+        root, first = np.zeros(1, dtype=np.int64), np.ones(1, dtype=np.int64)
+        trees = tuple(Treeplex(("start",), (tuple(range(n)),), root, first) for n in sizes)
+        last = 1 + np.indices(sizes, dtype=np.int64).reshape(len(sizes), -1)
+        return cls(trees, np.ones(last.shape[1]), last, table.reshape(len(sizes), -1))
+
+    @classmethod
+    def from_terminals(cls, terminals: Sequence[Terminal]) -> "SequenceForm":
+        """A game from the list of all its ends; actions that lead to no end do not exist.
+
+        Args:
+            terminals: One entry for each end; plain tuples (chance, moves, payoffs) do.
+
+        Raises:
+            ValueError: If a number is not finite, a player does not exist, a player forgets something it knew,
+                or the probabilities of the ends do not sum to one under every profile of policies.
+        """
+        ends = [Terminal(*end) for end in terminals]
+        trees, last = index_terminals(ends)
+        payoffs = np.array([end.payoffs for end in ends], dtype=np.float64).T
+        chance = np.array([end.chance for end in ends], dtype=np.float64)
+        return cls(tuple(Treeplex(*tree) for tree in trees), chance, last, payoffs)
 
     @property
     def num_players(self) -> int:

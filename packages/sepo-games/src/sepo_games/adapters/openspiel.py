@@ -123,6 +123,7 @@ class OpenSpielGame:
     unit: Literal["hand"] = "hand"
     rounds = 1
     segments = 1
+    public = False
     enumerable = True
     outsiders = ()
     yardsticks = ("uniform",)
