@@ -43,7 +43,7 @@ def assert_one_action(game, labels, infoset, text, truncated, vocabulary):
     return 1
 
 
-@pytest.mark.parametrize("name", ["kuhn-v1", "ipd-v1", "auction-v1"])
+@pytest.mark.parametrize("name", game_names())
 def test_a_hundred_thousand_mutants_of_replies_never_say_two_things(name):
     game = get_game(name)
     rng = np.random.default_rng(0)
@@ -70,7 +70,7 @@ def test_a_hundred_thousand_mutants_of_replies_never_say_two_things(name):
     assert MUTANTS / 50 < accepted < MUTANTS / 2
 
 
-@pytest.mark.parametrize("name", ["kuhn-v1", "ipd-v1", "auction-v1"])
+@pytest.mark.parametrize("name", game_names())
 @settings(max_examples=1000, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(data=st.data())
 def test_no_text_raises_and_no_accepted_text_names_two_actions(name, data):

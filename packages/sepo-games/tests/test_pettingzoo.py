@@ -10,7 +10,7 @@ pytest.importorskip("pettingzoo")
 from pettingzoo.test import api_test, parallel_api_test, seed_test
 from sepo_games.adapters.pettingzoo import SimultaneousEnv, TurnEnv, pettingzoo_env
 
-NAMES = ("kuhn-v1", "ipd-v1", "auction-v1")
+NAMES = game_names()
 
 
 @pytest.mark.parametrize("name", NAMES)

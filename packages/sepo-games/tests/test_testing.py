@@ -8,7 +8,7 @@ from sepo_games.testing import BrokenPromise, check_game
 
 
 @pytest.mark.parametrize("preset", ["sepo", "paper"])
-@pytest.mark.parametrize("name", ["kuhn-v1", "ipd-v1", "auction-v1"])
+@pytest.mark.parametrize("name", NAMES)
 def test_our_games_keep_their_promises(name, preset):
     check_game(get_game(name, preset))
 

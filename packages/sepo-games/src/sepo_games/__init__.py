@@ -5,6 +5,7 @@ from importlib.metadata import version
 from sepo_games.arrays import to_arrays
 from sepo_games.auction import Auction
 from sepo_games.callables import ChatPolicy, TextPolicy
+from sepo_games.commons import Commons
 from sepo_games.ipd import Ipd
 from sepo_games.ipd_strategies import memory_one, zero_determinant
 from sepo_games.kuhn import Kuhn
@@ -46,6 +47,7 @@ __all__ = [
     "Alternative",
     "Auction",
     "ChatPolicy",
+    "Commons",
     "Entry",
     "Episode",
     "Game",

@@ -2,7 +2,7 @@
 
 import asyncio
 import threading
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from dataclasses import dataclass
 from inspect import iscoroutinefunction
 
@@ -74,7 +74,7 @@ class TextPolicy:
         return list(await asyncio.gather(*map(one, prompts)))
 
 
-def _in_own_loop(work: "asyncio.coroutines.Coroutine[object, object, list[object]]") -> list[object]:
+def _in_own_loop(work: Coroutine[object, object, list[object]]) -> list[object]:
     """Runs a coroutine in a thread of its own, so that it works inside notebooks, whose loop is already running."""
     done: list[list[object]] = []
     failed: list[BaseException] = []

@@ -29,6 +29,7 @@ from sepo_games.pricing_strategies import HELD_OUT, pricing_mixture, pricing_poo
 from sepo_games.types import Alternative, Entry, InfoSet, Message, Parsed, Rejected, Strategy
 
 Joint = tuple[int, int]
+CALVANO = Demand()
 MOST_DECIMALS = 6
 
 
@@ -116,7 +117,7 @@ class Pricing:
     rounds: int = 8
     points: int = 5
     margin: float = 0.5
-    demand: Demand = Demand()
+    demand: Demand = CALVANO
 
     name = "pricing-v1"
     unit: Literal["round"] = "round"

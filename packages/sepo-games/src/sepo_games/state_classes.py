@@ -110,7 +110,9 @@ class StateClasses:
             return self._found[key]
         self._found[key] = len(self._states)
         self._states.append(state)
-        actor, events, rows = -1, (), []
+        actor = -1
+        events: Sequence[Any] = ()
+        rows: list[Sequence[float]] = []
         if state.is_terminal():
             kind = OVER
         elif state.is_chance_node():
@@ -134,11 +136,11 @@ class StateClasses:
         return self.strategies[seat].probs(self.game.view(state, seat))
 
     def _key(self, state: Any) -> Hashable:
-        position = self.game.position(state)
+        position: Hashable = self.game.position(state)
         if self._markov:
             return position
         if not state.is_simultaneous_node():
-            return state
+            return "state", state
         return position, *(self._memory(state, seat) for seat in range(self.game.num_players()))
 
     def _memory(self, state: Any, seat: int) -> Hashable:

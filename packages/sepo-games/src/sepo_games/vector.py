@@ -56,11 +56,11 @@ def play_scripted(
             number = episode[lives]
             walk = _Walk(classes, seat, seed, groups[number], rollouts[number], segment[lives])
             walk.run(number * steps + segment[lives] * game.decisions, ledgers, actions)
-    actions = actions.reshape(size, steps)
+    taken = actions.reshape(size, steps)
     return named_ledgers(ledgers.reshape(size, steps, len(LEDGERS), -1), players) | {
-        "mask": actions >= 0,
+        "mask": taken >= 0,
         "segment": np.broadcast_to(np.arange(steps) // game.decisions, (size, steps)).copy(),
-        "actions": actions,
+        "actions": taken,
     }
 
 
