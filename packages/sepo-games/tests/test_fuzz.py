@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from sepo_games import Parsed, get_game
+from sepo_games import Parsed, game_names, get_game
 
 MUTANTS = 100_000
 PIECES = (

@@ -4,16 +4,14 @@ import warnings
 
 import numpy as np
 import pytest
-from sepo_games import get_game
+from sepo_games import game_names, get_game
 
 pytest.importorskip("pettingzoo")
 from pettingzoo.test import api_test, parallel_api_test, seed_test
 from sepo_games.adapters.pettingzoo import SimultaneousEnv, TurnEnv, pettingzoo_env
 
-NAMES = game_names()
 
-
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", game_names())
 def test_every_game_passes_the_tests_of_its_kind_of_environment(name, capsys):
     env = pettingzoo_env(get_game(name))
     with warnings.catch_warnings():

@@ -295,3 +295,20 @@ def test_the_published_poker_player_calls_too_rarely_and_ours_does_not():
 def test_impossible_rules_are_refused_with_what_is_allowed(make, message):
     with pytest.raises(ValueError, match=message):
         make()
+
+
+def test_a_cartel_holds_until_the_first_betrayal_and_a_rotation_takes_turns():
+    game = Auction()
+    names = ("grim-cartel", "bid-rotation", "collusive-low")
+    cartel, rotation, low = (game.strategies[name] for name in names)
+
+    def bids(learner, opponent, seat):
+        match_up = MatchUp(game, seat, "opponent", opponent, "train", 0, 0)
+        return play([match_up], ScriptedPolicy(game, learner), 0)[0].steps
+
+    assert [step.action for step in bids(cartel, low, 0)] == [0] * 6
+    against_high = bids(cartel, game.strategies["aggressive"], 0)
+    assert [step.action for step in against_high] == [0, *(step.view.value for step in against_high[1:])]
+    for seat in (0, 1):
+        for round_, step in enumerate(bids(rotation, low, seat)):
+            assert step.action == (step.view.value if round_ % 2 == seat else 0)

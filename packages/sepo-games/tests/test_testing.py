@@ -3,12 +3,12 @@
 from dataclasses import dataclass, replace
 
 import pytest
-from sepo_games import Auction, Ipd, Kuhn, Parsed, Scripted, get_game
+from sepo_games import Auction, Ipd, Kuhn, Parsed, Scripted, game_names, get_game
 from sepo_games.testing import BrokenPromise, check_game
 
 
 @pytest.mark.parametrize("preset", ["sepo", "paper"])
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", game_names())
 def test_our_games_keep_their_promises(name, preset):
     check_game(get_game(name, preset))
 

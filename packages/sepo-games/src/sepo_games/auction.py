@@ -16,7 +16,7 @@ from itertools import product
 from typing import Any, Literal
 
 from sepo_games import language
-from sepo_games.auction_strategies import auction_mixture, auction_pools, auction_strategies
+from sepo_games.auction_strategies import AUCTION_HELD_OUT, auction_mixture, auction_pools, auction_strategies
 from sepo_games.errors import check_preset
 from sepo_games.types import Alternative, Entry, InfoSet, Message, Parsed, Rejected, Strategy
 
@@ -140,6 +140,7 @@ class Auction:
     reference: Literal["nash"] = "nash"
     references = (7 / 8, 7 / 8)
     yardsticks = ("uniform", "bayes-nash", "collusive-low")
+    held_out = AUCTION_HELD_OUT
 
     def __post_init__(self) -> None:
         """Checks the rules."""

@@ -142,11 +142,10 @@ def _play(arguments: argparse.Namespace) -> None:
     if name not in game.strategies:
         raise ValueError(unknown("strategy", name, tuple(game.strategies)))
     seed = int(np.random.SeedSequence().generate_state(1)[0]) if arguments.seed is None else arguments.seed
+    match_up = MatchUp(game, arguments.seat, name, game.strategies[name], "train", 0, 0)
     print(f"{game.name} against {name}, seed {seed}; end with Ctrl-D")
     try:
-        episodes = play(
-            [MatchUp(game, arguments.seat, name, game.strategies[name], "train", 0, 0)], Person(game), seed, retries=2
-        )
+        episodes = play([match_up], Person(game), seed, retries=2)
     except Quit:
         print("\nYou left the game.")
         return
