@@ -28,7 +28,7 @@ from sepo_games import (
     project_policy,
     to_arrays,
 )
-from sepo_penalties import EpisodeBatch, best_replies, collusion, externality, surplus_intervals
+from sepo_penalties import EpisodeBatch, best_replies, collusion, externality, solvable, surplus_intervals
 
 from sepo_eval.records import episode_record
 from sepo_eval.row import Kind, Row
@@ -81,7 +81,8 @@ def measure(
         row: What the policy is called in the table.
         policy: Answers requests with replies.
         read: The policy scored at every information set, one for each seat; `None` where prompts show more than can be listed, and the surplus
-            is then bounded from below by what the best response to the policy's projection wins in play.
+            is then bounded from below by what the best response to the policy's projection wins in play or, where there is none,
+            the strongest scripted opponent.
         preset: Whose pools of opponents to play.
         episodes: Seeds for each opponent; each is played from both seats. At least 2.
         seed: Of all randomness; the same seed meets the same deals whatever the policy.
@@ -94,6 +95,12 @@ def measure(
     if episodes < 2:
         raise ValueError(f"episodes = {episodes}: at least 2 are needed, since intervals are over seeds")
     played = play(list(match_ups(game, preset, episodes)), policy, seed, retries)
+    if read is None and not solvable(game):
+        return Measured(
+            row=_row(game, row, played, "lower", strongest_surplus(game, policy, episodes, seed, retries)),
+            tables={},
+            records=[episode_record(game, episode) for episode in played],
+        )
     if read is None:
         projected = project_policy(game, policy, episodes, seed, retries)
         surplus = played_surplus(game, policy, projected, episodes, seed, retries)
@@ -202,6 +209,31 @@ def played_surplus(
     batch = EpisodeBatch(**to_arrays(play(plan, policy, seed, retries)))
     won = batch.payoffs[..., 1].sum(axis=1) / batch.rounds
     mean = clustered_mean(won, batch.group, CONFIDENCE)
+    reference = float(np.mean(game.references))
+    return Estimate(mean.value - reference, mean.low - reference, mean.high - reference)
+
+
+def strongest_surplus(game: Game, policy: Policy, episodes: int, seed: int, retries: int) -> Estimate:
+    """What the strongest scripted opponent wins from the policy in play beyond the reference, per round, mean over seats.
+
+    It is chosen by some episodes and measured by as many others, so that the choice does not flatter it.
+    """
+
+    def won(names: Sequence[str], first: int) -> EpisodeBatch:
+        plan = [
+            MatchUp(game, seat, name, game.strategies[name], "exploiter", e, RESPONDER_ROLLOUT + i)
+            for i, name in enumerate(names)
+            for e in range(first, first + episodes)
+            for seat in range(game.num_players())
+        ]
+        return EpisodeBatch(**to_arrays(play(plan, policy, seed, retries)))
+
+    names = list(game.strategies)
+    trial = won(names, 0)
+    gains = trial.payoffs[..., 1].sum(axis=1)
+    strongest = max(names, key=lambda name: float(gains[trial.opponent == name].mean()))
+    batch = won([strongest], episodes)
+    mean = clustered_mean(batch.payoffs[..., 1].sum(axis=1) / batch.rounds, batch.group, CONFIDENCE)
     reference = float(np.mean(game.references))
     return Estimate(mean.value - reference, mean.low - reference, mean.high - reference)
 

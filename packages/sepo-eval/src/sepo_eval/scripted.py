@@ -24,7 +24,9 @@ def scripted_rows(game: Game, preset: str, episodes: int, seed: int, names: Sequ
     rows = []
     for name in names or game.yardsticks:
         strategy = game.strategies[name]
-        read = [strategy_policy(game, seat, strategy) for seat in range(game.num_players())]
+        listed = (
+            [strategy_policy(game, seat, strategy) for seat in range(game.num_players())] if game.enumerable else None
+        )
         policy = ScriptedPolicy(game, strategy)
-        rows.append(measure(game, name, policy, read, preset=preset, episodes=episodes, seed=seed).row)
+        rows.append(measure(game, name, policy, listed, preset=preset, episodes=episodes, seed=seed).row)
     return rows

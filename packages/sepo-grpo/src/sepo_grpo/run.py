@@ -19,7 +19,8 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from sepo_games import Game, get_game
+from sepo_games import Game, game_names, get_game
+from sepo_penalties import solvable
 
 from sepo_grpo.adapters import ATTENTION_AND_MLP, add_lora, load_lora, merge
 from sepo_grpo.config import RunConfig, dump_config
@@ -60,9 +61,16 @@ def games_of(config: RunConfig) -> list[Game]:
     """The games that the settings name."""
     full = {"history": config.history} if config.history != "last" else {}
     try:
-        return [get_game(name, config.preset, **full) for name in config.games]
+        games = [get_game(name, config.preset, **full) for name in config.games]
     except ValueError as error:
         raise UserError(str(error)) from error
+    for game in games:
+        if game.num_players() != 2 or not solvable(game):
+            raise UserError(
+                f"{game.name} cannot be trained: best responses to a policy are found in two-player games whose information sets can be "
+                f"listed. Of the installed games choose among {', '.join(name for name in game_names() if solvable(get_game(name)))}"
+            )
+    return games
 
 
 def prompt_texts(games: list[Game]) -> list[str]:

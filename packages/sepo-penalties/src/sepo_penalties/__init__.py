@@ -27,7 +27,7 @@ from sepo_penalties.correlated import CorrelatedEquilibrium, correlated_equilibr
 from sepo_penalties.dependence import Information, information_test, mutual_information, transfer_entropy, transfer_test
 from sepo_penalties.episodes import EpisodeBatch
 from sepo_penalties.equilibrium import zero_sum_equilibrium, zero_sum_value
-from sepo_penalties.exact import BestReply, best_replies
+from sepo_penalties.exact import BestReply, best_replies, solvable
 from sepo_penalties.gradient import blame, exploitability_gradient, exploitation_loss
 from sepo_penalties.impulse import ImpulseResponse, impulse_response
 from sepo_penalties.interval import (
@@ -143,6 +143,7 @@ __all__ = [
     "returns",
     "sale",
     "signed_ledger",
+    "solvable",
     "stochastic_best_response",
     "surplus_intervals",
     "transfer_entropy",

@@ -40,15 +40,25 @@ def best_replies(game: TableGame, tables: Sequence[Table]) -> list[BestReply]:
         tables: The learner's policy in each seat: information set to probabilities of all the game's actions.
 
     Raises:
-        ValueError: If the game has not two players, or a table is no policy.
+        ValueError: If the game has not two players, it is not `solvable`, or a table is no policy.
     """
     if game.num_players() != 2 or len(tables) != 2:
         raise ValueError(
             "best replies need two players and a table for each; the game has "
             f"{game.num_players()}, {len(tables)} tables were given"
         )
+    if not solvable(game):
+        raise ValueError(
+            f"{getattr(game, 'name', 'the game')} has no exact best response: its prompts show more than can be listed and its tree is "
+            "too large; let scripted opponents play against the policy for a lower bound"
+        )
     solve = {"repeated": _by_rounds, "stochastic": _by_states, "tree": _by_tree}[method(game)]
     return [solve(game, tables[seat], seat) for seat in (0, 1)]
+
+
+def solvable(game: Any) -> bool:
+    """Whether best responses are found: the game's prompts can be listed, or its rounds or states can be solved one by one."""
+    return method(game) != "tree" or bool(getattr(game, "enumerable", True))
 
 
 def method(game: Any) -> Literal["repeated", "stochastic", "tree"]:
