@@ -1,6 +1,7 @@
 """No text makes a parser raise, and no accepted text names two actions."""
 
 import re
+from functools import cache
 
 import numpy as np
 import pytest
@@ -15,14 +16,16 @@ PIECES = (
 )  # fmt: skip
 
 
-def choices(game):
-    """A view for each different set of legal labels, with its labels."""
-    found = {}
+@cache
+def choices(name):
+    """A game, a view for each different set of its legal labels with those labels, and all words in them."""
+    game, found = get_game(name), {}
     for seat in range(game.num_players()):
         for infoset in game.infosets(seat):
             labels = tuple(game.label(infoset.view, action) for action in infoset.legal)
             found.setdefault(labels, infoset)
-    return list(found.items())
+    vocabulary = frozenset(word.lower() for labels in found for label in labels for word in label.split())
+    return game, list(found.items()), vocabulary
 
 
 def assert_one_action(game, labels, infoset, text, truncated, vocabulary):
@@ -38,17 +41,15 @@ def assert_one_action(game, labels, infoset, text, truncated, vocabulary):
     said = [line for line in visible.splitlines() if re.search(r"[^\W_]", line)]
     places = tags or [said[-1] if "action" in visible.lower() else visible]
     for place in places:
-        words = [word for word in re.findall(r"[a-z0-9]+", place.lower()) if word in vocabulary]
+        words = [word for word in re.findall(r"[a-z0-9]+(?:\.[0-9]+)?", place.lower()) if word in vocabulary]
         assert words == label.lower().split(), (text, label)
     return 1
 
 
 @pytest.mark.parametrize("name", game_names())
 def test_a_hundred_thousand_mutants_of_replies_never_say_two_things(name):
-    game = get_game(name)
+    game, options, vocabulary = choices(name)
     rng = np.random.default_rng(0)
-    options = choices(game)
-    vocabulary = {word.lower() for labels, _ in options for label in labels for word in label.split()}
     accepted = 0
     picks = rng.integers(0, 1 << 30, (MUTANTS, 10)).tolist()
     for pick in picks:
@@ -74,10 +75,8 @@ def test_a_hundred_thousand_mutants_of_replies_never_say_two_things(name):
 @settings(max_examples=1000, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(data=st.data())
 def test_no_text_raises_and_no_accepted_text_names_two_actions(name, data):
-    game = get_game(name)
-    options = choices(game)
+    game, options, vocabulary = choices(name)
     labels, infoset = data.draw(st.sampled_from(options))
     pieces = st.one_of(st.text(max_size=8), st.sampled_from(PIECES), st.sampled_from(labels))
     text = "".join(data.draw(st.lists(pieces, max_size=10)))
-    vocabulary = {word.lower() for labels_, _ in options for label in labels_ for word in label.split()}
     assert_one_action(game, labels, infoset, text, data.draw(st.booleans()), vocabulary)
