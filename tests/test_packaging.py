@@ -34,7 +34,8 @@ def wheels(tmp_path_factory):
 def requirements(wheel):
     with zipfile.ZipFile(wheel) as archive:
         metadata = next(n for n in archive.namelist() if n.endswith(".dist-info/METADATA"))
-        return Parser().parsestr(archive.read(metadata).decode()).get_all("Requires-Dist") or []
+        needed = Parser().parsestr(archive.read(metadata).decode()).get_all("Requires-Dist") or []
+        return [requirement for requirement in needed if "extra ==" not in requirement]
 
 
 def test_wheels_carry_types_and_licence_and_bound_their_siblings(wheels):
