@@ -16,7 +16,6 @@ The default prompt shows round, stock and last actions. Everybody sees them, so 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from itertools import product
 from math import isfinite
 from typing import Literal
 
@@ -32,7 +31,7 @@ GROWTH = {2: 2, 3: 2, 4: 1, 5: 0, 6: 0}
 EMPTIED = 2.0
 """What preset `paper` takes from each player of a round that leaves nothing."""
 Joint = tuple[int, int]
-JOINTS = tuple(product(range(3), repeat=2))
+JOINTS: tuple[Joint, ...] = tuple((a, b) for a in range(3) for b in range(3))
 
 
 @dataclass(frozen=True)

@@ -38,6 +38,7 @@ from sepo_penalties.interval import (
     surplus_intervals,
 )
 from sepo_penalties.kernels import Kernel, batch_nash_conv, batch_response_value, kernel_of
+from sepo_penalties.lagrangian import PidLagrangian, break_even_lambda, weight_sweep
 from sepo_penalties.ledger import Collusion, collusion, externality
 from sepo_penalties.legs import (
     CoalitionSearch,
@@ -53,6 +54,7 @@ from sepo_penalties.memory_one import MemoryOne, memory_one_best_response, memor
 from sepo_penalties.oligopoly import commons, cournot, public_goods
 from sepo_penalties.regret import decision_regret, per_rollout_regret, regret
 from sepo_penalties.repeated import RepeatedGame, repeated_best_response, repeated_value
+from sepo_penalties.report import PartReport, Report, group_report
 from sepo_penalties.reward import Parts, SepoReward, Weights
 from sepo_penalties.screens import Screens, bid_screens, conditional_independence
 from sepo_penalties.sequence_form import SequenceForm, Treeplex
@@ -78,8 +80,11 @@ __all__ = [
     "MemoryOne",
     "Outcome",
     "OutcomeLeg",
+    "PartReport",
     "Parts",
+    "PidLagrangian",
     "RepeatedGame",
+    "Report",
     "Screens",
     "SepoReward",
     "SequenceForm",
@@ -95,6 +100,7 @@ __all__ = [
     "best_response",
     "bid_screens",
     "blame",
+    "break_even_lambda",
     "cfr_plus",
     "clopper_pearson",
     "collusion",
@@ -116,6 +122,7 @@ __all__ = [
     "first_price_auction",
     "grid_benchmark",
     "group_advantages",
+    "group_report",
     "impulse_response",
     "information_test",
     "kernel_of",
@@ -148,6 +155,7 @@ __all__ = [
     "surplus_intervals",
     "transfer_entropy",
     "transfer_test",
+    "weight_sweep",
     "welfare_shortfall",
     "zero_sum_equilibrium",
     "zero_sum_value",
