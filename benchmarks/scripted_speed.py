@@ -34,7 +34,9 @@ def scripted(episodes: int) -> None:
             start = time.perf_counter()
             play_scripted(game, game.strategies[own], game.strategies[other], numbers % 2, numbers, numbers * 0, seed)
             times.append(time.perf_counter() - start)
-        print(f"{name:12} {own} v {other}: {episodes * game.rounds / min(times) / 1e6:.2f} million {game.unit}s a second")
+        print(
+            f"{name:12} {own} v {other}: {episodes * game.rounds / min(times) / 1e6:.2f} million {game.unit}s a second"
+        )
 
 
 def decisions() -> None:
@@ -47,7 +49,9 @@ def decisions() -> None:
             view, reply = asked[n % len(asked)]
             game.render(view)
             game.parse(reply, view)
-        print(f"{name:12} render and parse: {(time.perf_counter() - start) / READINGS * 1e6:.1f} microseconds a decision")
+        print(
+            f"{name:12} render and parse: {(time.perf_counter() - start) / READINGS * 1e6:.1f} microseconds a decision"
+        )
 
 
 if __name__ == "__main__":
