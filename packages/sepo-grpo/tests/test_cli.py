@@ -121,12 +121,21 @@ def test_ctrl_c_keeps_what_is_done_and_says_how_to_go_on(finished, tmp_path):
     settings = folder / "config.toml"
     settings.write_text(settings.read_text().replace("steps = 3\n", "steps = 500\n", 1))
     (folder / "rows" / "sepo.json").unlink()
-    process = subprocess.Popen([*COMMAND, "--resume", str(folder)], stderr=subprocess.PIPE, text=True)
-    while len([line for line in read_lines(folder / "metrics.jsonl") if line["stage"] == "train"]) < 4:
-        assert process.poll() is None
-        time.sleep(0.05)
-    process.send_signal(signal.SIGINT)
-    _, errors = process.communicate(timeout=60)
+    # A shell that starts the tests in the background lets them ignore Ctrl-C; the command must not inherit that.
+    process = subprocess.Popen(
+        [*COMMAND, "--resume", str(folder)],
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # noqa: PLW1509
+    )
+    try:
+        while len([line for line in read_lines(folder / "metrics.jsonl") if line["stage"] == "train"]) < 4:
+            assert process.poll() is None
+            time.sleep(0.05)
+        process.send_signal(signal.SIGINT)
+        _, errors = process.communicate(timeout=60)
+    finally:
+        process.kill()
     assert process.returncode == 130
     assert f"sepo-grpo --resume {folder}" in " ".join(errors.split())
     assert "Traceback" not in errors
