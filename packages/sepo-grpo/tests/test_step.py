@@ -125,7 +125,7 @@ def test_the_kl_is_zero_at_the_first_step_and_the_adapter_switched_off_is_the_sf
 
 
 def test_the_auction_trains_with_a_collusion_weight():
-    game = get_game("auction-v1")
+    game = get_game("auction-v1", rounds=2)
     config = make_config(
         {"model": "nano", "groups": 2, "group_size": 4, "lambda_collusion": 2.0, "games": ("auction-v1",), "steps": 2}
     )
