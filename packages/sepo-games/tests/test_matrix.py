@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from sepo_games import MatchUp, ScriptedPolicy, play, play_scripted, to_arrays
 from sepo_games.ipd import Ipd
 from sepo_games.matrix import Matrix
-from sepo_games.matrix_state import MatrixView
+from sepo_games.rounds import RoundsView
 from sepo_games.testing import check_game
 
 ROCK = np.array([[0, -1, 1], [1, 0, -1], [-1, 1, 0]])
@@ -110,7 +110,7 @@ def test_a_cartel_is_measured_against_the_declared_competitive_action():
 
 
 def view_of(game, seat, own, other):
-    return MatrixView(seat, tuple(own), tuple(other), tuple(range(game.shape[seat])))
+    return RoundsView(seat, tuple(own), tuple(other), tuple(range(game.shape[seat])))
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,8 @@ from sepo_games.arrays import to_arrays
 from sepo_games.bargaining import conceded
 from sepo_games.play import MatchUp, play
 from sepo_games.policies import ScriptedPolicy
-from sepo_games.split import Split, SplitView
+from sepo_games.rounds import RoundsView
+from sepo_games.split import Split
 from sepo_games.strategies import Scripted, pure
 from sepo_games.testing import check_game
 from sepo_games.types import Parsed, Rejected
@@ -19,7 +20,7 @@ GAME = Split()
 
 def view(own=(), other=(), game=GAME, seat=0):
     """From demands, not actions."""
-    return SplitView(seat, tuple(d - 1 for d in own), tuple(d - 1 for d in other), tuple(range(game.num_actions)))
+    return RoundsView(seat, tuple(d - 1 for d in own), tuple(d - 1 for d in other), tuple(range(game.num_actions)))
 
 
 def demands(name, own=(), other=(), game=GAME):

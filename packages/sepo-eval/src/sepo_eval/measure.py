@@ -206,11 +206,7 @@ def played_surplus(
         for e in range(episodes)
         for seat in (0, 1)
     ]
-    batch = EpisodeBatch(**to_arrays(play(plan, policy, seed, retries)))
-    won = batch.payoffs[..., 1].sum(axis=1) / batch.rounds
-    mean = clustered_mean(won, batch.group, CONFIDENCE)
-    reference = float(np.mean(game.references))
-    return Estimate(mean.value - reference, mean.low - reference, mean.high - reference)
+    return _beyond_reference(game, EpisodeBatch(**to_arrays(play(plan, policy, seed, retries))))
 
 
 def strongest_surplus(game: Game, policy: Policy, episodes: int, seed: int, retries: int) -> Estimate:
@@ -232,7 +228,11 @@ def strongest_surplus(game: Game, policy: Policy, episodes: int, seed: int, retr
     trial = won(names, 0)
     gains = trial.payoffs[..., 1].sum(axis=1)
     strongest = max(names, key=lambda name: float(gains[trial.opponent == name].mean()))
-    batch = won([strongest], episodes)
+    return _beyond_reference(game, won([strongest], episodes))
+
+
+def _beyond_reference(game: Game, batch: EpisodeBatch) -> Estimate:
+    """What the opponent won per round beyond the reference."""
     mean = clustered_mean(batch.payoffs[..., 1].sum(axis=1) / batch.rounds, batch.group, CONFIDENCE)
     reference = float(np.mean(game.references))
     return Estimate(mean.value - reference, mean.low - reference, mean.high - reference)

@@ -18,6 +18,7 @@ from typing import Any, Literal
 from sepo_games import language
 from sepo_games.auction_strategies import AUCTION_HELD_OUT, auction_mixture, auction_pools, auction_strategies
 from sepo_games.errors import check_preset
+from sepo_games.rounds import Joint, replaced
 from sepo_games.types import Alternative, Entry, InfoSet, Message, Parsed, Rejected, Strategy
 
 WORDS = ("LOW", "MEDIUM", "HIGH")
@@ -25,7 +26,6 @@ BIDS = (1, 2, 3)
 VALUES = (2, 4)
 NASH = (0, 1)
 """Equilibrium action at each value."""
-Joint = tuple[int, int]
 
 
 @dataclass(frozen=True)
@@ -195,7 +195,7 @@ class Auction:
     def entry(self, values: Joint, bids: Joint, winner: int) -> Entry:
         """The ledger line of a round."""
         realised = self.outcome(values, bids, winner)
-        nash = tuple(self.expected(values, _replaced(bids, seat, NASH[values[seat]])) for seat in (0, 1))
+        nash = tuple(self.expected(values, replaced(bids, seat, NASH[values[seat]])) for seat in (0, 1))
         return Entry(realised.players, realised.outsiders, self.expected(values, bids), nash, nash)
 
     def repeated_form(self) -> dict[str, Any]:
@@ -298,7 +298,3 @@ def _outcome(action: int | Sequence[int], outcomes: int, what: str) -> int:
     if not isinstance(action, int) or not 0 <= action < outcomes:
         raise ValueError(f"auction: {action} is not allowed here: chance draws {what}, 0 to {outcomes - 1}")
     return action
-
-
-def _replaced(bids: Joint, seat: int, action: int) -> Joint:
-    return (action, bids[1]) if seat == 0 else (bids[0], action)

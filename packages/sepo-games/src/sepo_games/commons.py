@@ -14,14 +14,15 @@ The default prompt shows round, stock and last actions. Everybody sees them, so 
 """
 
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from math import isfinite
-from typing import Literal
+from typing import Literal, Self
 
 from sepo_games import language
 from sepo_games.commons_strategies import COMMONS_HELD_OUT, commons_mixture, commons_pools, commons_strategies
 from sepo_games.errors import check_preset
+from sepo_games.rounds import Joint, RoundsState, RoundsView, replaced, sides
 from sepo_games.types import Alternative, Entry, InfoSet, Message, Parsed, Rejected, Strategy
 
 WORDS = ("LOW", "MEDIUM", "HIGH")
@@ -30,75 +31,26 @@ GROWTH = {2: 2, 3: 2, 4: 1, 5: 0, 6: 0}
 """What grows back, by what both asked for together."""
 EMPTIED = 2.0
 """What preset `paper` takes from each player of a round that leaves nothing."""
-Joint = tuple[int, int]
 JOINTS: tuple[Joint, ...] = tuple((a, b) for a in range(3) for b in range(3))
 
 
 @dataclass(frozen=True)
-class CommonsView:
-    """What a seat sees: the stock before each round and now, and both players' actions so far, oldest first."""
+class CommonsView(RoundsView):
+    """What a seat sees: both players' actions so far, oldest first, and the stock before each round and now."""
 
-    seat: int
     stocks: tuple[int, ...]
-    own: tuple[int, ...]
-    other: tuple[int, ...]
-    legal: tuple[int, ...] = (0, 1, 2)
 
 
 @dataclass(frozen=True)
-class CommonsState:
+class CommonsState(RoundsState):
     """One history: the joint actions so far, seat 0 first, and the stock before each round and now."""
 
-    game: "Commons"
-    stocks: tuple[int, ...]
-    played: tuple[Joint, ...] = ()
+    stocks: tuple[int, ...] = ()
 
-    def is_terminal(self) -> bool:
-        """Whether the last round is over."""
-        return len(self.played) == self.game.rounds
-
-    def is_chance_node(self) -> bool:
-        """Never."""
-        return False
-
-    def is_simultaneous_node(self) -> bool:
-        """Whether a round is to be played."""
-        return not self.is_terminal()
-
-    def current_player(self) -> int:
-        """-2 both players at once, -4 the game is over."""
-        return -4 if self.is_terminal() else -2
-
-    def chance_outcomes(self) -> list[tuple[int, float]]:
-        """None."""
-        return []
-
-    def legal_actions(self, player: int) -> list[int]:
-        """All three, until the end."""
-        return [] if self.is_terminal() else [0, 1, 2]
-
-    def information_state_string(self, player: int) -> str:
-        """All actions from the player's side, for example `LH MM`; the stock follows from them."""
-        return " ".join(f"{LETTERS[joint[player]]}{LETTERS[joint[1 - player]]}" for joint in self.played)
-
-    def child(self, action: Sequence[int]) -> "CommonsState":
-        """The history after a round.
-
-        Raises:
-            ValueError: If the game is over or an action is not one of its.
-        """
-        joint = tuple(action)
-        if self.is_terminal() or joint not in JOINTS:
-            raise ValueError(
-                f"commons: actions {joint} after {len(self.played)} of {self.game.rounds} rounds are not allowed: "
-                "two numbers from 0 to 2 each round, where action a asks for a + 1"
-            )
-        pair = (joint[0], joint[1])
-        return CommonsState(self.game, (*self.stocks, self.game.after(self.stocks[-1], pair)), (*self.played, pair))
-
-    def returns(self) -> list[float]:
-        """What each seat got so far."""
-        return [sum(entry.payoffs[seat] for entry in self.entries) for seat in (0, 1)]
+    def child(self, action: Sequence[int]) -> Self:
+        """The history after a round; errors as in `RoundsState`."""
+        following = super().child(action)
+        return replace(following, stocks=(*self.stocks, self.game.after(self.stocks[-1], following.played[-1])))
 
     @property
     def entries(self) -> tuple[Entry, ...]:
@@ -173,7 +125,7 @@ class Commons:
 
     def new_initial_state(self) -> CommonsState:
         """Before the first round."""
-        return CommonsState(self, (self.stock,))
+        return CommonsState(self, stocks=(self.stock,))
 
     def seat_of_segment(self, seat: int, segment: int) -> int:
         """The episode's seat."""
@@ -208,7 +160,7 @@ class Commons:
         def stable(joint: Joint) -> bool:
             return all(
                 self.outcome(stock, joint).players[seat]
-                >= self.outcome(stock, _replaced(joint, seat, other)).players[seat]
+                >= self.outcome(stock, replaced(joint, seat, other)).players[seat]
                 for seat in (0, 1)
                 for other in range(3)
             )
@@ -222,18 +174,30 @@ class Commons:
     def entry(self, stock: int, joint: Joint) -> Entry:
         """The ledger line of a round."""
         paid, usual = self.outcome(stock, joint), self.equilibrium(stock)
-        benchmark = tuple(self.outcome(stock, _replaced(joint, seat, usual[seat])) for seat in (0, 1))
+        benchmark = tuple(self.outcome(stock, replaced(joint, seat, usual[seat])) for seat in (0, 1))
         harmless = tuple(self.outcome(stock, self._harmless(stock, joint, seat)) for seat in (0, 1))
         return Entry(paid.players, paid.outsiders, paid, benchmark, harmless)
 
     def _harmless(self, stock: int, joint: Joint, seat: int) -> Joint:
-        options = [_replaced(joint, seat, action) for action in range(3)]
+        options = [replaced(joint, seat, action) for action in range(3)]
         return max(options, key=lambda option: (round(self.welfare(stock, option), 9), option[seat]))
 
     def view(self, state: CommonsState, seat: int) -> CommonsView:
         """What a seat sees at its decision."""
-        own, other = (tuple([joint[side] for joint in state.played]) for side in (seat, 1 - seat))
-        return CommonsView(seat, state.stocks, own, other)
+        return CommonsView(seat, *sides(state, seat), self.actions(seat), state.stocks)
+
+    def actions(self, seat: int) -> tuple[int, ...]:
+        """All three."""
+        return (0, 1, 2)
+
+    def pair(self, own: int, other: int) -> str:
+        """Two actions, for example `LM`."""
+        return LETTERS[own] + LETTERS[other]
+
+    @property
+    def asked(self) -> tuple[str, str]:
+        """For the error of an illegal history."""
+        return "commons: actions", "two numbers from 0 to 2 each round, where action a asks for a + 1"
 
     def position(self, state: CommonsState) -> Hashable:
         """Round, stock and last actions."""
@@ -241,7 +205,7 @@ class Commons:
 
     def key(self, view: CommonsView) -> str:
         """Round, stock and last actions, own first, for example `3:10 LM`."""
-        last = f" {LETTERS[view.own[-1]]}{LETTERS[view.other[-1]]}" if view.own else ""
+        last = f" {self.pair(view.own[-1], view.other[-1])}" if view.own else ""
         return f"{len(view.own) + 1}:{view.stocks[-1]}{last}"
 
     @cached_property
@@ -306,7 +270,3 @@ class Commons:
     def sft_mixture(self, preset: str) -> tuple[tuple[str, float], ...]:
         """Weights of the strategies that supervised traces come from."""
         return commons_mixture(preset)
-
-
-def _replaced(joint: Joint, seat: int, action: int) -> Joint:
-    return (action, joint[1]) if seat == 0 else (joint[0], action)

@@ -9,12 +9,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
+from sepo_games.rounds import Joint
 from sepo_games.types import Entry
 
 if TYPE_CHECKING:
     from sepo_games.ipd import Ipd
 
-Joint = tuple[int, int]
 COOPERATE, DEFECT = 0, 1
 
 

@@ -24,7 +24,6 @@ import numpy.typing as npt
 
 from sepo_games import language
 from sepo_games.errors import check_preset, unknown
-from sepo_games.matrix_state import Joint, MatrixState, MatrixView
 from sepo_games.matrix_strategies import (
     matrix_held_out,
     matrix_mixture,
@@ -32,6 +31,15 @@ from sepo_games.matrix_strategies import (
     matrix_strategies,
     own_tables,
     security,
+)
+from sepo_games.rounds import (
+    Joint,
+    RoundsState,
+    RoundsView,
+    last_outcome_infosets,
+    last_outcome_key,
+    replaced,
+    rounds_view,
 )
 from sepo_games.types import Alternative, Entry, InfoSet, Message, Parsed, Payoffs, Rejected, Strategy
 
@@ -222,9 +230,9 @@ class Matrix:
         """One round of the game."""
         return replace(self, rounds=1)
 
-    def new_initial_state(self) -> MatrixState:
+    def new_initial_state(self) -> RoundsState:
         """Before the first round."""
-        return MatrixState(self)
+        return RoundsState(self)
 
     def seat_of_segment(self, seat: int, segment: int) -> int:
         """The episode's seat."""
@@ -241,14 +249,14 @@ class Matrix:
         """The ledger line of a round."""
         paid = self.outcome(joint)
         benchmark = tuple(
-            paid if self.benchmark is None else self.outcome(_replaced(joint, seat, self.benchmark[seat]))
+            paid if self.benchmark is None else self.outcome(replaced(joint, seat, self.benchmark[seat]))
             for seat in (0, 1)
         )
         harmless = tuple(self._harmless(joint, seat) for seat in (0, 1))
         return Entry(paid.players, paid.outsiders, paid, benchmark, harmless)
 
     def _harmless(self, joint: Joint, seat: int) -> Alternative:
-        others = [self.outcome(_replaced(joint, seat, action)) for action in range(self.shape[seat])]
+        others = [self.outcome(replaced(joint, seat, action)) for action in range(self.shape[seat])]
         bearable = [other for other in others if other.players[seat] >= self._security[seat]]
         return max([self.outcome(joint), *bearable], key=lambda paid: sum(paid.players) + sum(paid.outsiders))
 
@@ -257,44 +265,49 @@ class Matrix:
         payoffs = [[[[list(row) for row in table]]] for table in self.payoffs]
         return {"payoffs": payoffs, "type_probs": ([1.0], [1.0]), "rounds": self.rounds}
 
-    def view(self, state: MatrixState, seat: int) -> MatrixView:
+    def view(self, state: RoundsState, seat: int) -> RoundsView:
         """What a seat sees at its decision."""
-        own, other = (tuple(joint[side] for joint in state.played) for side in (seat, 1 - seat))
-        return MatrixView(seat, own, other, self._legal[seat])
+        return rounds_view(state, seat)
 
     @cached_property
     def _legal(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
         return tuple(range(self.shape[0])), tuple(range(self.shape[1]))
 
-    def position(self, state: MatrixState) -> Hashable:
+    def actions(self, seat: int) -> tuple[int, ...]:
+        """All rows, or all columns."""
+        return self._legal[seat]
+
+    def pair(self, own: int, other: int) -> str:
+        """Two actions, for example `0,1`."""
+        return f"{own},{other}"
+
+    @property
+    def asked(self) -> tuple[str, str]:
+        """For the error of an illegal history."""
+        rows, columns = self.shape
+        return "matrix game: actions", f"a row below {rows} and a column below {columns} each round"
+
+    def position(self, state: RoundsState) -> Hashable:
         """Round and last outcome."""
         return len(state.played), state.played[-1:]
 
-    def key(self, view: MatrixView) -> str:
+    def key(self, view: RoundsView) -> str:
         """Round and last outcome, own action first, for example `3:0,1`."""
-        return f"{len(view.own) + 1}:" + (f"{view.own[-1]},{view.other[-1]}" if view.own else "")
+        return last_outcome_key(self, view)
 
     @cached_property
     def _infosets(self) -> tuple[tuple[InfoSet, ...], ...]:
-        result = []
-        for seat, legal in enumerate(self._legal):
-            views = [MatrixView(seat, (), (), legal)]
-            for past in range(1, self.rounds):
-                views += [
-                    MatrixView(seat, (a,) * past, (b,) * past, legal) for a in legal for b in self._legal[1 - seat]
-                ]
-            result.append(tuple(InfoSet(self.key(view), view, view.legal) for view in views))
-        return tuple(result)
+        return tuple(last_outcome_infosets(self, seat) for seat in (0, 1))
 
     def infosets(self, seat: int) -> tuple[InfoSet, ...]:
         """The first round, then for each later round the last outcomes, by own and then by the other's action."""
         return self._infosets[seat]
 
-    def label(self, view: MatrixView, action: int) -> str:
+    def label(self, view: RoundsView, action: int) -> str:
         """The word of a row or column."""
         return self.words[view.seat][action]
 
-    def render(self, view: MatrixView) -> tuple[Message, ...]:
+    def render(self, view: RoundsView) -> tuple[Message, ...]:
         """Rules, last outcome, and the round last so that prompts share as long a beginning as they can."""
         seat = 0 if self.symmetric else view.seat
         return self._prompt(seat, len(view.own) + 1, tuple(zip(view.own, view.other, strict=True))[-1:])
@@ -327,16 +340,16 @@ class Matrix:
             f"after {'; '.join(cells)}. Score as many points of your own in all rounds as you can. Reply with 'ACTION: ' and your choice."
         )
 
-    def reply(self, view: MatrixView, action: int) -> str:
+    def reply(self, view: RoundsView, action: int) -> str:
         """For example `ACTION: A`."""
         return f"ACTION: {self.label(view, action)}"
 
-    def parse(self, text: str, view: MatrixView, truncated: bool = False) -> Parsed | Rejected:
+    def parse(self, text: str, view: RoundsView, truncated: bool = False) -> Parsed | Rejected:
         """Reads a reply; see `language`."""
         legal = {word: action for action, word in enumerate(self.words[view.seat])}
         return language.parse(text, legal, (*self.words[0], *self.words[1]), truncated)
 
-    def fallback(self, view: MatrixView) -> int:
+    def fallback(self, view: RoundsView) -> int:
         """The first action."""
         return 0
 
@@ -367,7 +380,3 @@ def _tuples(given: npt.ArrayLike) -> Any:
 
 def _either(words: Sequence[str]) -> str:
     return f"{', '.join(words[:-1])} or {words[-1]}" if len(words) > 1 else words[0]
-
-
-def _replaced(joint: Joint, seat: int, action: int) -> Joint:
-    return (action, joint[1]) if seat == 0 else (joint[0], action)

@@ -14,7 +14,7 @@ Prompts name prices rounded to as few decimals, from two on, as keep them apart,
 the round and both last prices, so a seat has 1 + m^2 (rounds - 1) information sets.
 """
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any, Literal
@@ -26,76 +26,19 @@ from sepo_games import language
 from sepo_games.errors import check_preset
 from sepo_games.pricing_demand import Demand, price_grid, pure_equilibria
 from sepo_games.pricing_strategies import HELD_OUT, pricing_mixture, pricing_pools, pricing_strategies
+from sepo_games.rounds import (
+    Joint,
+    RoundsState,
+    RoundsView,
+    last_outcome_infosets,
+    last_outcome_key,
+    replaced,
+    rounds_view,
+)
 from sepo_games.types import Alternative, Entry, InfoSet, Message, Parsed, Rejected, Strategy
 
-Joint = tuple[int, int]
 CALVANO = Demand()
 MOST_DECIMALS = 6
-
-
-@dataclass(frozen=True)
-class PricingView:
-    """What a seat sees: both firms' prices so far as indices, oldest first."""
-
-    seat: int
-    own: tuple[int, ...]
-    other: tuple[int, ...]
-    legal: tuple[int, ...]
-
-
-@dataclass(frozen=True)
-class PricingState:
-    """One history: the joint prices so far as indices, seat 0 first."""
-
-    game: "Pricing"
-    played: tuple[Joint, ...] = ()
-
-    def is_terminal(self) -> bool:
-        """Whether the last round is over."""
-        return len(self.played) == self.game.rounds
-
-    def is_chance_node(self) -> bool:
-        """Never."""
-        return False
-
-    def is_simultaneous_node(self) -> bool:
-        """Whether prices are due."""
-        return not self.is_terminal()
-
-    def current_player(self) -> int:
-        """-2 both firms at once, -4 the game is over."""
-        return -4 if self.is_terminal() else -2
-
-    def chance_outcomes(self) -> list[tuple[int, float]]:
-        """None."""
-        return []
-
-    def legal_actions(self, player: int) -> list[int]:
-        """All prices, until the end."""
-        return [] if self.is_terminal() else list(range(self.game.points))
-
-    def information_state_string(self, player: int) -> str:
-        """The whole history from the player's side, for example `0,1 1,1`."""
-        return " ".join(f"{joint[player]},{joint[1 - player]}" for joint in self.played)
-
-    def child(self, action: Sequence[int]) -> "PricingState":
-        """The history after a round."""
-        joint, n = tuple(action), self.game.points
-        if self.is_terminal() or len(joint) != 2 or not {*joint} <= {*range(n)}:
-            raise ValueError(
-                f"pricing: prices {joint} after {len(self.played)} of {self.game.rounds} rounds are not allowed: "
-                f"one action, 0 to {n - 1}, for each of two firms each round"
-            )
-        return PricingState(self.game, (*self.played, (joint[0], joint[1])))
-
-    def returns(self) -> list[float]:
-        """Profits of each firm so far."""
-        return [sum(entry.payoffs[seat] for entry in self.entries) for seat in (0, 1)]
-
-    @property
-    def entries(self) -> tuple[Entry, ...]:
-        """One ledger line a round."""
-        return tuple(self.game.entry(joint) for joint in self.played)
 
 
 @dataclass(frozen=True)
@@ -190,9 +133,9 @@ class Pricing:
         """Two firms."""
         return 2
 
-    def new_initial_state(self) -> PricingState:
+    def new_initial_state(self) -> RoundsState:
         """Before the first round."""
-        return PricingState(self)
+        return RoundsState(self)
 
     def seat_of_segment(self, seat: int, segment: int) -> int:
         """The episode's seat."""
@@ -208,7 +151,7 @@ class Pricing:
     def entry(self, joint: Joint) -> Entry:
         """The ledger line of a round."""
         paid, fair = self.outcome(joint), self.benchmark
-        competing = (self.outcome((fair, joint[1])), self.outcome((joint[0], fair)))
+        competing = (self.outcome(replaced(joint, 0, fair)), self.outcome(replaced(joint, 1, fair)))
         return Entry(paid.players, paid.outsiders, paid, competing, competing)
 
     def repeated_form(self) -> dict[str, Any]:
@@ -220,40 +163,44 @@ class Pricing:
     def _legal(self) -> tuple[int, ...]:
         return tuple(range(self.points))
 
-    def view(self, state: PricingState, seat: int) -> PricingView:
-        """What a seat sees at its decision."""
-        own, other = (tuple(joint[side] for joint in state.played) for side in (seat, 1 - seat))
-        return PricingView(seat, own, other, self._legal)
+    def actions(self, seat: int) -> tuple[int, ...]:
+        """All prices, as indices."""
+        return self._legal
 
-    def position(self, state: PricingState) -> Hashable:
+    def pair(self, own: int, other: int) -> str:
+        """Two prices as indices, for example `0,1`."""
+        return f"{own},{other}"
+
+    @property
+    def asked(self) -> tuple[str, str]:
+        """For the error of an illegal history."""
+        return "pricing: prices", f"one action, 0 to {self.points - 1}, for each of two firms each round"
+
+    def view(self, state: RoundsState, seat: int) -> RoundsView:
+        """What a seat sees at its decision."""
+        return rounds_view(state, seat)
+
+    def position(self, state: RoundsState) -> Hashable:
         """Round and last prices."""
         return len(state.played), state.played[-1:]
 
-    def key(self, view: PricingView) -> str:
+    def key(self, view: RoundsView) -> str:
         """Round and last prices as indices, own first, for example `3:0,1`."""
-        return f"{len(view.own) + 1}:" + (f"{view.own[-1]},{view.other[-1]}" if view.own else "")
+        return last_outcome_key(self, view)
 
     @cached_property
     def _infosets(self) -> tuple[tuple[InfoSet, ...], ...]:
-        result = []
-        for seat in (0, 1):
-            views = [PricingView(seat, (), (), self._legal)]
-            for past in range(1, self.rounds):
-                views += [
-                    PricingView(seat, (a,) * past, (b,) * past, self._legal) for a in self._legal for b in self._legal
-                ]
-            result.append(tuple(InfoSet(self.key(view), view, view.legal) for view in views))
-        return tuple(result)
+        return tuple(last_outcome_infosets(self, seat) for seat in (0, 1))
 
     def infosets(self, seat: int) -> tuple[InfoSet, ...]:
         """The first round, then for each later round the last prices, by own and then by the rival's."""
         return self._infosets[seat]
 
-    def label(self, view: PricingView, action: int) -> str:
+    def label(self, view: RoundsView, action: int) -> str:
         """The price, for example `1.47`."""
         return self.words[action]
 
-    def render(self, view: PricingView) -> tuple[Message, ...]:
+    def render(self, view: RoundsView) -> tuple[Message, ...]:
         """Rules, last prices, and the round last so that prompts share as long a beginning as they can."""
         return self._prompt(len(view.own) + 1, (view.own[-1], view.other[-1]) if view.own else None)
 
@@ -276,15 +223,15 @@ class Pricing:
             "The rival's profits follow the same table. Earn as much profit in all rounds as you can. Reply with 'ACTION: ' and your price."
         )
 
-    def reply(self, view: PricingView, action: int) -> str:
+    def reply(self, view: RoundsView, action: int) -> str:
         """For example `ACTION: 1.47`."""
         return f"ACTION: {self.words[action]}"
 
-    def parse(self, text: str, view: PricingView, truncated: bool = False) -> Parsed | Rejected:
+    def parse(self, text: str, view: RoundsView, truncated: bool = False) -> Parsed | Rejected:
         """Reads a reply; see `language`."""
         return language.parse(text, {word: action for action, word in enumerate(self.words)}, self.words, truncated)
 
-    def fallback(self, view: PricingView) -> int:
+    def fallback(self, view: RoundsView) -> int:
         """The benchmark price, which harms nobody."""
         return self.benchmark
 

@@ -10,87 +10,24 @@ demands always fit; its own action then stands (self-defence). So a demand above
 costs what it leaves on the table, nobody is pressed to give in to greed, and every breakdown is somebody's.
 """
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from itertools import product
 from typing import Any, Literal
 
 from sepo_games import language
 from sepo_games.errors import check_preset
+from sepo_games.rounds import (
+    Joint,
+    RoundsState,
+    RoundsView,
+    last_outcome_infosets,
+    last_outcome_key,
+    replaced,
+    rounds_view,
+)
 from sepo_games.split_strategies import SPLIT_HELD_OUT, split_mixture, split_pools, split_strategies
 from sepo_games.types import Alternative, Entry, InfoSet, Message, Parsed, Rejected, Strategy
-
-Joint = tuple[int, int]
-
-
-@dataclass(frozen=True)
-class SplitView:
-    """What a seat sees: both players' actions so far, oldest first; action a demands a + 1."""
-
-    seat: int
-    own: tuple[int, ...]
-    other: tuple[int, ...]
-    legal: tuple[int, ...]
-
-
-@dataclass(frozen=True)
-class SplitState:
-    """One history: the joint actions so far, seat 0 first."""
-
-    game: "Split"
-    played: tuple[Joint, ...] = ()
-
-    def is_terminal(self) -> bool:
-        """Whether the last round is over."""
-        return len(self.played) == self.game.rounds
-
-    def is_chance_node(self) -> bool:
-        """Never."""
-        return False
-
-    def is_simultaneous_node(self) -> bool:
-        """Whether a round is to be played."""
-        return not self.is_terminal()
-
-    def current_player(self) -> int:
-        """-2 both players at once, -4 the game is over."""
-        return -4 if self.is_terminal() else -2
-
-    def chance_outcomes(self) -> list[tuple[int, float]]:
-        """None."""
-        return []
-
-    def legal_actions(self, player: int) -> list[int]:
-        """All demands, until the end."""
-        return [] if self.is_terminal() else list(range(self.game.num_actions))
-
-    def information_state_string(self, player: int) -> str:
-        """All demands from the player's side, for example `5,6 7,3`."""
-        return " ".join(f"{joint[player] + 1},{joint[1 - player] + 1}" for joint in self.played)
-
-    def child(self, action: Sequence[int]) -> "SplitState":
-        """The history after a round.
-
-        Raises:
-            ValueError: If the game is over or an action is not one of its.
-        """
-        joint, n = tuple(action), self.game.num_actions
-        if self.is_terminal() or len(joint) != 2 or any(a not in range(n) for a in joint):
-            raise ValueError(
-                f"split: actions {joint} after {len(self.played)} of {self.game.rounds} rounds are not allowed: "
-                f"two numbers from 0 to {n - 1} each round, where action a demands a + 1"
-            )
-        return SplitState(self.game, (*self.played, (joint[0], joint[1])))
-
-    def returns(self) -> list[float]:
-        """What each seat got so far."""
-        return [sum(entry.payoffs[seat] for entry in self.entries) for seat in (0, 1)]
-
-    @property
-    def entries(self) -> tuple[Entry, ...]:
-        """One ledger line a round."""
-        return tuple([self.game.entry(joint) for joint in self.played])
 
 
 @dataclass(frozen=True)
@@ -152,9 +89,9 @@ class Split:
         """Two."""
         return 2
 
-    def new_initial_state(self) -> SplitState:
+    def new_initial_state(self) -> RoundsState:
         """Before the first round."""
-        return SplitState(self)
+        return RoundsState(self)
 
     def seat_of_segment(self, seat: int, segment: int) -> int:
         """The episode's seat."""
@@ -179,7 +116,7 @@ class Split:
         if not self.fits(joint) and 2 * (joint[seat] + 1) <= self.pie:
             return self.outcome(joint)
         rest = self.pie - joint[1 - seat] - 2
-        return self.outcome((rest, joint[1]) if seat == 0 else (joint[0], rest))
+        return self.outcome(replaced(joint, seat, rest))
 
     def repeated_form(self) -> dict[str, Any]:
         """Stage payoffs `(2, 1, 1, n, n)`, type probabilities and rounds, for exact best responses."""
@@ -187,44 +124,51 @@ class Split:
         payoffs = [[[[[self.outcome((a, b)).players[i] for b in n] for a in n]]] for i in (0, 1)]
         return {"payoffs": payoffs, "type_probs": ([1.0], [1.0]), "rounds": self.rounds}
 
-    def view(self, state: SplitState, seat: int) -> SplitView:
+    def view(self, state: RoundsState, seat: int) -> RoundsView:
         """What a seat sees at its decision."""
-        own, other = (tuple([joint[side] for joint in state.played]) for side in (seat, 1 - seat))
-        return SplitView(seat, own, other, self._legal)
+        return rounds_view(state, seat)
 
     @cached_property
     def _legal(self) -> tuple[int, ...]:
         return tuple(range(self.num_actions))
 
-    def position(self, state: SplitState) -> Hashable:
+    def actions(self, seat: int) -> tuple[int, ...]:
+        """All demands; action a demands a + 1."""
+        return self._legal
+
+    def pair(self, own: int, other: int) -> str:
+        """Two demands, for example `5,6`."""
+        return f"{own + 1},{other + 1}"
+
+    @property
+    def asked(self) -> tuple[str, str]:
+        """For the error of an illegal history."""
+        return (
+            "split: actions",
+            f"two numbers from 0 to {self.num_actions - 1} each round, where action a demands a + 1",
+        )
+
+    def position(self, state: RoundsState) -> Hashable:
         """Round and last demands."""
         return len(state.played), state.played[-1:]
 
-    def key(self, view: SplitView) -> str:
+    def key(self, view: RoundsView) -> str:
         """Round and last demands, own first, for example `3:5,6`."""
-        return f"{len(view.own) + 1}:" + (f"{view.own[-1] + 1},{view.other[-1] + 1}" if view.own else "")
+        return last_outcome_key(self, view)
 
     @cached_property
     def _infosets(self) -> tuple[tuple[InfoSet, ...], ...]:
-        result = []
-        for seat in (0, 1):
-            views = [SplitView(seat, (), (), self._legal)]
-            for past in range(1, self.rounds):
-                views += [
-                    SplitView(seat, (a,) * past, (b,) * past, self._legal) for a, b in product(self._legal, repeat=2)
-                ]
-            result.append(tuple(InfoSet(self.key(view), view, view.legal) for view in views))
-        return tuple(result)
+        return tuple(last_outcome_infosets(self, seat) for seat in (0, 1))
 
     def infosets(self, seat: int) -> tuple[InfoSet, ...]:
         """The first round, then for each later round the last demands, by own and then by the other's."""
         return self._infosets[seat]
 
-    def label(self, view: SplitView, action: int) -> str:
+    def label(self, view: RoundsView, action: int) -> str:
         """The demand as a number."""
         return str(action + 1)
 
-    def render(self, view: SplitView) -> tuple[Message, ...]:
+    def render(self, view: RoundsView) -> tuple[Message, ...]:
         """Rules, last demands, and the round last so that prompts share as long a beginning as they can."""
         return self._prompt(len(view.own) + 1, tuple(zip(view.own, view.other, strict=True))[-1:])
 
@@ -247,11 +191,11 @@ class Split:
             "Score as many points of your own in all rounds as you can. Reply with 'ACTION: ' and your demand."
         )
 
-    def reply(self, view: SplitView, action: int) -> str:
+    def reply(self, view: RoundsView, action: int) -> str:
         """For example `ACTION: 5`."""
         return f"ACTION: {action + 1}"
 
-    def parse(self, text: str, view: SplitView, truncated: bool = False) -> Parsed | Rejected:
+    def parse(self, text: str, view: RoundsView, truncated: bool = False) -> Parsed | Rejected:
         """Reads a reply; see `language`. A number outside the demands is no demand; it is never moved into their range."""
         return language.parse(text, self._words, self._words, truncated)
 
@@ -259,7 +203,7 @@ class Split:
     def _words(self) -> Mapping[str, int]:
         return {str(action + 1): action for action in self._legal}
 
-    def fallback(self, view: SplitView) -> int:
+    def fallback(self, view: RoundsView) -> int:
         """To demand half, as published."""
         return self.pie // 2 - 1
 

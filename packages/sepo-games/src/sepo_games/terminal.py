@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from sepo_games.play import Episode
+from sepo_games.play import Episode, learner_first
 from sepo_games.types import Game, Rejected, Reply, Request
 
 
@@ -46,8 +46,7 @@ def score_lines(game: Game, episode: Episode) -> list[str]:
     for step in episode.steps:
         for entry in step.entries:
             number += 1
-            seats = [step.seat, *(seat for seat in range(game.num_players()) if seat != step.seat)]
-            paid = [*(entry.payoffs[seat] for seat in seats), *entry.outsiders]
+            paid = [*learner_first(entry.payoffs, step.seat), *entry.outsiders]
             totals = [total + one for total, one in zip(totals, paid, strict=True)]
             shown = ", ".join(f"{name} {one:g}" for name, one in zip(names, paid, strict=True))
             lines.append(f"{game.unit} {number}: {shown}")

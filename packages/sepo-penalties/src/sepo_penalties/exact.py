@@ -61,6 +61,7 @@ def solvable(game: Any) -> bool:
     return method(game) != "tree" or bool(getattr(game, "enumerable", True))
 
 
+@lru_cache(maxsize=64)
 def method(game: Any) -> Literal["repeated", "stochastic", "tree"]:
     """How best responses of a game are found."""
     if hasattr(game, "repeated_form") and game.repeated_form() is not None:
