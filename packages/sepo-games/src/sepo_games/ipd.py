@@ -26,9 +26,10 @@ from typing import Any, Literal
 
 from sepo_games import language
 from sepo_games.errors import check_preset, unknown
-from sepo_games.ipd_state import COOPERATE, IpdState, IpdView, Joint, flipped
+from sepo_games.ipd_state import COOPERATE, IpdState, IpdView, flipped
 from sepo_games.ipd_strategies import ipd_mixture, ipd_pools, ipd_strategies
 from sepo_games.ipd_text import PHRASINGS, rules_text, turn_text
+from sepo_games.rounds import Joint
 from sepo_games.types import Alternative, Entry, InfoSet, Message, Parsed, Rejected, Strategy
 
 
