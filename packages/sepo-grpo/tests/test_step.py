@@ -131,7 +131,7 @@ def test_the_auction_trains_with_a_collusion_weight():
     )
     lm = nano_model(prompt_texts([game]), seed=0)
     losses = []
-    train_sft(lm, sft_data(lm, [game], "sepo", 600, 0)[0], 30, 2e-3, lambda _, loss: losses.append(loss))
+    train_sft(lm, sft_data(lm, [game], "sepo", 600, 1.0, 0)[0], 30, 2e-3, lambda _, loss: losses.append(loss))
     assert losses[-1] < losses[0] / 5
     adapted = lm.with_model(add_lora(lm.model, 4, 0, ATTENTION))
     optimiser = torch.optim.Adam([p for p in adapted.model.parameters() if p.requires_grad], lr=1e-3)

@@ -50,6 +50,7 @@ def train(
     sft_steps: int | None = None,
     sft_lr: float | None = None,
     sft_decisions: int | None = None,
+    sft_form: float | None = None,
     temperature: float | None = None,
     max_tokens: int | None = None,
     retries: int | None = None,
@@ -85,6 +86,7 @@ def train(
         sft_steps: SFT updates.
         sft_lr: Learning rate of Adam in SFT.
         sft_decisions: Scripted decisions a game that SFT learns from.
+        sft_form: Weight of the SFT term that asks for the canonical form of replies at every information set; 0 leaves it out.
         temperature: Of sampling, in training and evaluation.
         max_tokens: Longest reply in tokens.
         retries: How often a rejected reply is asked for again before the fallback action is played.

@@ -43,6 +43,7 @@ class RunConfig(BaseModel):
     sft_steps: Annotated[int, Field(ge=0)] = 30
     sft_lr: Positive = 1.5e-3
     sft_decisions: Count = 6000
+    sft_form: Share = 1.0
 
     temperature: Positive = 1.0
     max_tokens: Count = 8
@@ -51,8 +52,8 @@ class RunConfig(BaseModel):
     checkpoint_every: Count = 1
 
 
-NANO_DEFAULTS: dict[str, Any] = {"steps": 40, "lr": 1e-3, "sft_steps": 150, "sft_lr": 2e-3}
-"""What differs by default for the nano model, which is trained from nothing and is fast."""
+NANO_DEFAULTS: dict[str, Any] = {"steps": 40, "lr": 1e-3, "sft_steps": 150, "sft_lr": 2e-3, "sft_form": 0.0}
+"""What differs by default for the nano model, which is trained from nothing, is fast, and learns the form of replies on the way."""
 
 
 def make_config(given: dict[str, Any], file: Path | None = None) -> RunConfig:

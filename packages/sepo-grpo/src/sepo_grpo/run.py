@@ -117,7 +117,7 @@ def _save(model: Any, target: Path, tokenizer: Any = None) -> None:
 
 
 def _warm_start(lm: LanguageModel, games: list[Game], config: RunConfig, folder: Path, report: Report) -> None:
-    rows, held_out = sft_data(lm, games, config.preset, config.sft_decisions, config.seed)
+    rows, held_out = sft_data(lm, games, config.preset, config.sft_decisions, config.sft_form, config.seed)
     metrics = folder / "metrics.jsonl"
     write_lines(metrics, [])
     clock = time.perf_counter()

@@ -2,11 +2,11 @@
 
 The traces of all games hold few distinct (prompt, reply) pairs, so every step descends the whole data set's loss
 
-    - sum_rows w log pi(reply | prompt) - share mean_I log sum_a pi(reply of a | I),
+    - sum_rows w log pi(reply | prompt) - form mean_I log sum_a pi(reply of a | I),
 
 exactly, with the prompt carrying no loss. Each game's weights w add up to the same share. The second term asks for the canonical form
 at every information set alike, also where play seldom goes and traces say little; it is left out where prompts show more than
-can be listed. Rows are split by episode into train and validation.
+can be listed, and where its weight is 0. Rows are split by episode into train and validation.
 """
 
 from collections import Counter
@@ -30,37 +30,46 @@ class WeightedRows:
         rows: The rows.
         weights: How much each counts; together the game's share, which is the same for all games and 1 over all of them.
         choices: For each information set, the places in `rows` of its legal actions' canonical replies.
-        share: The game's share.
+        form: The weight of the term that asks for the canonical form.
     """
 
     rows: tuple[Row, ...]
     weights: Tensor
     choices: tuple[tuple[int, ...], ...]
-    share: float
+    form: float
 
 
 def sft_data(
-    lm: LanguageModel, games: Sequence[Game], preset: str, n: int, seed: int
+    lm: LanguageModel, games: Sequence[Game], preset: str, n: int, form: float, seed: int
 ) -> tuple[list[WeightedRows], list[WeightedRows]]:
-    """Train and validation rows of each game: `n` decisions a game, drawn from the preset's mixture of strategies."""
+    """Train and validation rows of each game: `n` decisions a game, drawn from the preset's mixture of strategies.
+
+    Args:
+        lm: The language model, whose tokens the rows are of.
+        games: The games.
+        preset: Whose mixture.
+        n: Decisions a game.
+        form: Weight of the term for canonical replies, in shares of the game; 0 leaves it out.
+        seed: Of deals, coins and strategies.
+    """
     parts: tuple[list[WeightedRows], list[WeightedRows]] = ([], [])
     for game in games:
         counts: tuple[Counter[Row], Counter[Row]] = (Counter(), Counter())
         for row in sft_rows(game, preset, n, seed):
             counts[held_out(row.episode)][lm.prompt_ids(row.messages), lm.reply_ids(row.reply)] += 1
-        choices = canonical_rows(lm, game, distinct_prompts(game)) if game.enumerable else []
+        choices = canonical_rows(lm, game, distinct_prompts(game)) if form and game.enumerable else []
         for part, of_game in zip(parts, counts, strict=True):
             if of_game:
-                part.append(_weighted(of_game, choices, 1 / len(games)))
+                part.append(_weighted(of_game, choices, 1 / len(games), form))
     return parts
 
 
-def _weighted(counts: Counter[Row], choices: Sequence[Sequence[Row]], share: float) -> WeightedRows:
+def _weighted(counts: Counter[Row], choices: Sequence[Sequence[Row]], share: float, form: float) -> WeightedRows:
     rows = tuple(dict.fromkeys([*counts, *(row for of in choices for row in of)]))
     place = {row: i for i, row in enumerate(rows)}
     weights = torch.tensor([counts[row] for row in rows], dtype=torch.float32)
     return WeightedRows(
-        rows, weights * (share / weights.sum()), tuple(tuple(place[row] for row in of) for of in choices), share
+        rows, weights * (share / weights.sum()), tuple(tuple(place[row] for row in of) for of in choices), share * form
     )
 
 
@@ -70,7 +79,7 @@ def sft_loss(lm: LanguageModel, data: WeightedRows) -> Tensor:
     loss = -(logprobs * data.weights.to(logprobs)).sum()
     if data.choices:
         mass = torch.stack([logprobs[list(of)].logsumexp(0) for of in data.choices])
-        loss = loss - data.share * mass.mean()
+        loss = loss - data.form * mass.mean()
     return loss
 
 
