@@ -39,7 +39,7 @@ from sepo_penalties.interval import (
 )
 from sepo_penalties.kernels import Kernel, batch_nash_conv, batch_response_value, kernel_of
 from sepo_penalties.lagrangian import PidLagrangian, break_even_lambda, weight_sweep
-from sepo_penalties.ledger import Collusion, collusion, externality
+from sepo_penalties.ledger import Collusion, collusion, externality, gross_harm
 from sepo_penalties.legs import (
     CoalitionSearch,
     OutcomeLeg,
@@ -52,6 +52,7 @@ from sepo_penalties.legs import (
 from sepo_penalties.memory_estimate import MemoryEstimate, estimate_memory
 from sepo_penalties.memory_one import MemoryOne, memory_one_best_response, memory_one_value
 from sepo_penalties.oligopoly import commons, cournot, public_goods
+from sepo_penalties.presets import PUBLISHED, PublishedGame, paper, pigou
 from sepo_penalties.regret import decision_regret, per_rollout_regret, regret
 from sepo_penalties.repeated import RepeatedGame, repeated_best_response, repeated_value
 from sepo_penalties.report import PartReport, Report, group_report
@@ -63,6 +64,7 @@ from sepo_penalties.surplus import Surplus, opponent_surplus, pool_advantage
 from sepo_penalties.terminals import Terminal
 
 __all__ = [
+    "PUBLISHED",
     "BatchLedger",
     "Benchmark",
     "BestReply",
@@ -83,6 +85,7 @@ __all__ = [
     "PartReport",
     "Parts",
     "PidLagrangian",
+    "PublishedGame",
     "RepeatedGame",
     "Report",
     "Screens",
@@ -121,6 +124,7 @@ __all__ = [
     "find_coalition",
     "first_price_auction",
     "grid_benchmark",
+    "gross_harm",
     "group_advantages",
     "group_report",
     "impulse_response",
@@ -137,7 +141,9 @@ __all__ = [
     "opponent_surplus",
     "outcome_leg",
     "paired_ledger",
+    "paper",
     "per_rollout_regret",
+    "pigou",
     "policy_value",
     "pool_advantage",
     "profit_gain",

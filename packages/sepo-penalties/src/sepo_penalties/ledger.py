@@ -7,6 +7,7 @@ do-no-harm action:
     H = sum_{outsiders k}     [u_k(aN) - u_k(a)]        what that costs outsiders
     C = max(0, min(B, H))                               the part of the gift that outsiders paid for
     E = max(0, W(a0) - W(a)),   W over players and outsiders
+    gross harm = sum_{everybody else k} [u_k(a0) - u_k(a)], signed
 
 Coin flips are averaged out of every ledger. C is 0 in a game without outsiders; E is 0 in a constant-sum
 game.
@@ -54,3 +55,22 @@ def externality(batch: EpisodeBatch) -> Array:
     welfare = batch.expected_payoffs.sum(axis=-1) + batch.expected_outsiders.sum(axis=-1)
     harmless = batch.harmless_payoffs.sum(axis=-1) + batch.harmless_outsiders.sum(axis=-1)
     return np.where(batch.mask, np.maximum(0.0, harmless - welfare), 0.0)
+
+
+def gross_harm(batch: EpisodeBatch) -> Array:
+    """`(B, T)` what the learner's actions take from everybody else against its do-no-harm action; negative where they give.
+
+    Raises:
+        ValueError: In a zero-sum game, where this is the learner's own gain and payoff minus harm is constant.
+    """
+    welfare = batch.expected_payoffs.sum(axis=-1) + batch.expected_outsiders.sum(axis=-1)
+    harmless = batch.harmless_payoffs.sum(axis=-1) + batch.harmless_outsiders.sum(axis=-1)
+    size = np.abs(batch.expected_payoffs[batch.mask]).max()
+    if size > 0 and max(np.abs(welfare[batch.mask]).max(), np.abs(harmless[batch.mask]).max()) <= 1e-9 * size:
+        raise ValueError(
+            "the payoffs of players and outsiders sum to zero in every step: in a zero-sum game harm to others is the learner's own "
+            "gain, so payoff minus harm teaches nothing; use exploitability as the penalty there"
+        )
+    rows = np.arange(len(batch.learner))
+    own = (batch.harmless_payoffs - batch.expected_payoffs)[rows, :, batch.learner]
+    return np.where(batch.mask, harmless - welfare - own, 0.0)

@@ -16,7 +16,7 @@ from typing import Literal
 import numpy as np
 
 from sepo_penalties.episodes import Array, EpisodeBatch
-from sepo_penalties.ledger import collusion, externality
+from sepo_penalties.ledger import collusion, externality, gross_harm
 
 
 @dataclass(frozen=True)
@@ -63,39 +63,47 @@ class SepoReward:
         reference: The opponents' reference payoff per round.
         gate: Whether the exploitability part is on; the policy's surplus decides.
         credit: `return_to_go`, or `immediate` (preset `paper`), which subtracts the reference at every step.
+        against: What an exploiter's payoff is compared with: the `reference`, or the learner's `own` payoff (preset `paper`).
+        harm: The externality part: `net` is E of the ledger, `gross` the signed harm to everybody else (preset `pigou`).
     """
 
     weights: Weights
     reference: float
     gate: bool = True
     credit: Literal["return_to_go", "immediate"] = "return_to_go"
+    against: Literal["reference", "own"] = "reference"
+    harm: Literal["net", "gross"] = "net"
 
     def __post_init__(self) -> None:
         """Checks the settings.
 
         Raises:
-            ValueError: If the reference is not finite or the credit is unknown.
+            ValueError: If the reference is not finite or an option is unknown.
         """
         if not isfinite(self.reference):
             raise ValueError(f"reference = {self.reference}: a finite payoff per round is needed")
-        if self.credit not in {"return_to_go", "immediate"}:
-            raise ValueError(f"credit = {self.credit!r}: choose return_to_go or immediate")
+        for name, allowed in (
+            ("credit", ("return_to_go", "immediate")),
+            ("against", ("reference", "own")),
+            ("harm", ("net", "gross")),
+        ):
+            if getattr(self, name) not in allowed:
+                raise ValueError(f"{name} = {getattr(self, name)!r}: choose {' or '.join(allowed)}")
 
     def __call__(self, batch: EpisodeBatch) -> Parts:
         """The parts and their total.
 
         Raises:
-            ValueError: If the total of a step is not finite.
+            ValueError: If the total of a step is not finite, or harm is `gross` and the game is zero-sum.
         """
         train, exploiter, collusive = (
             (batch.pool == pool)[:, None] & batch.mask for pool in ("train", "exploiter", "collusive")
         )
         payoff = np.where(train, batch.own, 0.0)
-        exploited = (
-            np.where(exploiter, batch.others - self._reference(batch), 0.0) if self.gate else np.zeros_like(payoff)
-        )
+        compared = batch.own if self.against == "own" else self._reference(batch)
+        exploited = np.where(exploiter, batch.others - compared, 0.0) if self.gate else np.zeros_like(payoff)
         colluded = np.where(collusive, collusion(batch).collusion, 0.0) if collusive.any() else np.zeros_like(payoff)
-        harmed = np.where(train, externality(batch), 0.0)
+        harmed = np.where(train, externality(batch) if self.harm == "net" else gross_harm(batch), 0.0)
         invalid = batch.invalid.astype(np.float64)
         w = self.weights
         total = (
