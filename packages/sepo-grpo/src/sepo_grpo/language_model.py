@@ -1,7 +1,7 @@
 """A causal language model with its tokenizer: how messages become prompts, when a reply ends, which forward is right."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from sepo_games import Message
@@ -22,6 +22,7 @@ class LanguageModel:
         tokenizer: Its tokenizer.
         stop: Ids that end a reply; the first is the one that our own replies end with.
         tree: Whether rows may be packed into one token tree.
+        thinking: Whether a thinking model's template lets it think.
     """
 
     name: str
@@ -29,19 +30,25 @@ class LanguageModel:
     tokenizer: PreTrainedTokenizerBase
     stop: tuple[int, ...]
     tree: bool
+    thinking: bool = False
     _prompts: dict[tuple[tuple[str, str], ...], Ids] = field(default_factory=dict, repr=False, compare=False)
 
     @classmethod
     def of(
-        cls, name: str, model: nn.Module, tokenizer: PreTrainedTokenizerBase, stop: Iterable[int]
+        cls,
+        name: str,
+        model: nn.Module,
+        tokenizer: PreTrainedTokenizerBase,
+        stop: Iterable[int],
+        thinking: bool = False,
     ) -> "LanguageModel":
         """Puts a model into evaluation mode and finds out which forward pass is right for it."""
         model.eval()
-        return cls(name, model, tokenizer, tuple(dict.fromkeys(stop)), supports_tree(model))
+        return cls(name, model, tokenizer, tuple(dict.fromkeys(stop)), supports_tree(model), thinking)
 
     def with_model(self, model: nn.Module) -> "LanguageModel":
         """The same tokenizer and settings around other weights of the same architecture."""
-        return LanguageModel(self.name, model.eval(), self.tokenizer, self.stop, self.tree, self._prompts)
+        return replace(self, model=model.eval())
 
     def prompt_ids(self, messages: Sequence[Message]) -> Ids:
         """Token ids of the messages up to where the reply begins."""
@@ -57,7 +64,7 @@ class LanguageModel:
         # Templates of thinking models read the flag; all others ignore it.
         conversation: Any = list(messages)
         encoded: Any = self.tokenizer.apply_chat_template(
-            conversation, add_generation_prompt=True, tokenize=True, return_dict=True, enable_thinking=False
+            conversation, add_generation_prompt=True, tokenize=True, return_dict=True, enable_thinking=self.thinking
         )
         return tuple(encoded["input_ids"])
 

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 from sepo_games import Game, read_policy
 
+from sepo_grpo.choose import policy_of
 from sepo_grpo.config import RunConfig
 from sepo_grpo.files import read_lines, to_json, write_lines, write_text
 from sepo_grpo.language_model import LanguageModel
-from sepo_grpo.policy import LmPolicy
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -33,7 +33,7 @@ def measure_model(lm: LanguageModel, row: str, games: list[Game], config: RunCon
     if done.exists():
         return
     untrained = row == "base"
-    policy = LmPolicy(lm, config.temperature, config.max_tokens)
+    policy = policy_of(lm, config.temperature, config.max_tokens, config.actions == "choose")
     rows, tables, episodes = [], {}, []
     for game in games:
         read = None

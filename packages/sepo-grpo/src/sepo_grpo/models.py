@@ -14,6 +14,7 @@ import torch
 from huggingface_hub.constants import ENDPOINT
 from transformers import AutoModelForCausalLM, AutoTokenizer, GenerationConfig
 
+from sepo_grpo.config import RunConfig
 from sepo_grpo.embedded import HUB_ID, PACKAGE, embedded_model
 from sepo_grpo.errors import UserError
 from sepo_grpo.language_model import LanguageModel
@@ -23,37 +24,49 @@ EMBEDDED = "smollm2"
 NANO = "nano"
 
 
-def load_model(name: str, texts: Iterable[str], seed: int, device: str) -> LanguageModel:
-    """Loads a model for training.
+def load_model(config: RunConfig, texts: Iterable[str]) -> LanguageModel:
+    """Loads the model that a run's settings name.
 
     Args:
-        name: `"nano"`, `"smollm2"`, a Hugging Face id or a local folder.
+        config: The settings: `model`, `seed` (of the initial weights of `nano`), `device`, `dtype` and `thinking`.
         texts: Prompts and replies, used by `nano` for its tokenizer.
-        seed: Of the initial weights of `nano`.
-        device: A torch device such as `"cpu"` or `"cuda"`.
 
     Raises:
         UserError: If there is no such model here and none can be fetched.
     """
+    name = config.model
     if name == NANO:
-        lm = nano_model(texts, seed)
-        lm.model.to(device)
+        lm = nano_model(texts, config.seed)
+        lm.model.to(device=config.device, dtype=number_type(config))
         return lm
-    source = str(embedded_model() or HUB_ID) if name == EMBEDDED else name
-    return load_pretrained(name, source, device)
+    return load_pretrained(name, str(embedded_model() or HUB_ID) if name == EMBEDDED else name, config)
 
 
-def load_pretrained(name: str, source: str, device: str) -> LanguageModel:
-    """Loads a model and its tokenizer from a folder or a Hugging Face id, in float32 on CPU and bfloat16 elsewhere."""
+def number_type(config: RunConfig) -> torch.dtype:
+    """The type of the weights; `auto` is float32 on the CPU, and bfloat16 on a device that has it.
+
+    Raises:
+        UserError: If bfloat16 is asked for on a GPU without it.
+    """
+    lacks = config.device.startswith("cuda") and not torch.cuda.is_bf16_supported()
+    if config.dtype == "bfloat16" and lacks:
+        raise UserError("this GPU has no bfloat16: choose --dtype float32")
+    if config.dtype == "float32" or (config.dtype == "auto" and (config.device == "cpu" or lacks)):
+        return torch.float32
+    return torch.bfloat16
+
+
+def load_pretrained(name: str, source: str, config: RunConfig) -> LanguageModel:
+    """Loads a model and its tokenizer from a folder or a Hugging Face id."""
     local = Path(source).exists() or not hub_reachable()
-    dtype = torch.float32 if device == "cpu" else torch.bfloat16
+    dtype = number_type(config)
     try:
         tokenizer = AutoTokenizer.from_pretrained(source, local_files_only=local)
         model: Any = AutoModelForCausalLM.from_pretrained(source, dtype=dtype, local_files_only=local)
     except (OSError, ValueError) as error:
         raise UserError(_not_found(name, source)) from error
-    model.to(torch.device(device))
-    return LanguageModel.of(name, model, tokenizer, _stop_ids(source, model, tokenizer, local))
+    model.to(torch.device(config.device))
+    return LanguageModel.of(name, model, tokenizer, _stop_ids(source, model, tokenizer, local), config.thinking)
 
 
 def hub_reachable() -> bool:

@@ -1,7 +1,8 @@
 """Which match-ups one training step plays.
 
-train pool: every scripted partner of the preset. exploiter pool: the exact best response to the current policy (arm
-`best_response`) or the preset's scripted exploiters (the other arms). collusive pool: only in games with outsiders.
+train pool: every scripted partner of the preset, and with self-play a frozen copy of the current policy. exploiter pool: the exact best
+response to the current policy (arm `best_response`) or the preset's scripted exploiters (the other arms, and games without exact best
+responses). collusive pool: only in games with outsiders.
 Every group is one match-up and seat played `group_size` times under common random numbers; seats alternate over groups.
 A rollout of pool p carries the weight B / (n_pools n_p), so every pool's mean counts alike however many match-ups it has.
 """
@@ -16,14 +17,26 @@ from sepo_games import Game, MatchUp, Strategy
 
 from sepo_grpo.config import Arm
 
-BEST_RESPONSE = "best-response"
+BEST_RESPONSE, COPY = "best-response", "frozen-copy"
 
 
-def pools(game: Game, preset: str, arm: Arm, best_response: Strategy) -> dict[str, dict[str, Strategy]]:
-    """The opponents of each pool of a game, pools without opponents left out."""
+def pools(
+    game: Game, preset: str, arm: Arm, best_response: Strategy | None, copy: Strategy | None = None
+) -> dict[str, dict[str, Strategy]]:
+    """The opponents of each pool of a game, pools without opponents left out.
+
+    Args:
+        game: The game.
+        preset: Whose scripted opponents.
+        arm: The credit arm.
+        best_response: The best responder to the current policy, if there is one.
+        copy: The current policy as an opponent, for self-play.
+    """
     named = game.pools(preset)
     chosen = {pool: {name: game.strategies[name] for name in named[pool]} for pool in named}
-    if arm == "best_response":
+    if copy is not None:
+        chosen["train"][COPY] = copy
+    if arm == "best_response" and best_response is not None:
         chosen["exploiter"] = {BEST_RESPONSE: best_response}
     if not game.outsiders:
         chosen.pop("collusive", None)

@@ -8,7 +8,8 @@
     RUN/summary.json     the table
     RUN/training.png     exploitability and payoff over steps
 
-Every stage is skipped where its result is already there, which is all that `--resume` needs.
+Stage `sft` leaves out SEPO-GRPO, stage `train` the warm start; `base` is what the run begins with. Everything is skipped where its result is
+already there, which is all that `--resume` needs.
 """
 
 import json
@@ -19,18 +20,21 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from sepo_games import Game, game_names, get_game
-from sepo_penalties import solvable
+from sepo_games import Game
 
-from sepo_grpo.adapters import ATTENTION_AND_MLP, add_lora, load_lora, merge
+from sepo_grpo.adapters import ATTENTION_AND_MLP, add_lora, merge
+from sepo_grpo.chain import base_policy, games_of, trains_whole, with_adapter
 from sepo_grpo.config import RunConfig, dump_config
 from sepo_grpo.errors import UserError
 from sepo_grpo.files import append_line, read_lines, to_json, write_folder, write_lines, write_text
 from sepo_grpo.language_model import LanguageModel
 from sepo_grpo.measure import can_measure, measure_model, measure_scripted
-from sepo_grpo.models import NANO, load_model, load_pretrained
+from sepo_grpo.memory import recompute_activations
+from sepo_grpo.models import load_pretrained
 from sepo_grpo.plots import plot_training
 from sepo_grpo.sft import sft_data, sft_loss, train_sft
+from sepo_grpo.starts import CONFIG
+from sepo_grpo.track import open_trackers
 from sepo_grpo.train import train
 
 Report = Callable[[str, int, int, dict[str, Any]], None]
@@ -47,41 +51,19 @@ def run(config: RunConfig, folder: Path, report: Report) -> dict[str, Any]:
     """
     started = time.time()
     games = games_of(config)
-    write_text(folder / "config.toml", dump_config(config))
-    base = load_model(config.model, prompt_texts(games), config.seed, config.device)
-    _measure(base, "base", games, config, folder, report)
-    sft = _sft(base, games, config, folder, report)
-    _measure(sft, "sft", games, config, folder, report)
-    sepo = train(sft, games, config, folder, lambda done, line: report("SEPO", done, config.steps, line))
-    _measure(sepo, "sepo", games, config, folder, report)
+    lm = base_policy(config)
+    write_text(folder / CONFIG, dump_config(config))
+    trackers = open_trackers(config.track, folder, config.model_dump(mode="json"))
+    _measure(lm, "base", games, config, folder, report)
+    if config.stage != "train":
+        lm = _sft(lm, games, config, folder, report)
+        _measure(lm, "sft", games, config, folder, report)
+    if config.stage != "sft":
+        lm = train(lm, games, config, folder, lambda done, line: report("SEPO", done, config.steps, line), trackers)
+        _measure(lm, "sepo", games, config, folder, report)
+    for tracker in trackers:
+        tracker.close()
     return _summarise(games, config, folder, time.time() - started)
-
-
-def games_of(config: RunConfig) -> list[Game]:
-    """The games that the settings name."""
-    full = {"history": config.history} if config.history != "last" else {}
-    try:
-        games = [get_game(name, config.preset, **full) for name in config.games]
-    except ValueError as error:
-        raise UserError(str(error)) from error
-    for game in games:
-        if game.num_players() != 2 or not solvable(game):
-            raise UserError(
-                f"{game.name} cannot be trained: best responses to a policy are found in two-player games whose information sets can be "
-                f"listed. Of the installed games choose among {', '.join(name for name in game_names() if solvable(get_game(name)))}"
-            )
-    return games
-
-
-def prompt_texts(games: list[Game]) -> list[str]:
-    """Every prompt and canonical reply of some games, in a fixed order."""
-    texts = []
-    for game in games:
-        for seat in range(game.num_players()):
-            for infoset in game.infosets(seat):
-                texts += [message["content"] for message in game.render(infoset.view)]
-                texts += [game.reply(infoset.view, action) for action in infoset.legal]
-    return texts
 
 
 def _measure(lm: LanguageModel, row: str, games: list[Game], config: RunConfig, folder: Path, report: Report) -> None:
@@ -94,19 +76,19 @@ def _measure(lm: LanguageModel, row: str, games: list[Game], config: RunConfig, 
 def _sft(base: LanguageModel, games: list[Game], config: RunConfig, folder: Path, report: Report) -> LanguageModel:
     """The SFT policy: from its checkpoint, or trained now."""
     kept = folder / "checkpoints" / "sft"
-    if config.model == NANO:
+    if trains_whole(config):
         if (kept / "config.json").exists():
-            return load_pretrained(NANO, str(kept), config.device)
+            return load_pretrained(config.model, str(kept), config)
+        base.model.requires_grad_(True)
         _warm_start(base, games, config, folder, report)
         write_folder(kept, lambda target: _save(base.model, target, base.tokenizer))
         base.model.requires_grad_(False)
         return base.with_model(base.model)
-    adapted = base.with_model(add_lora(base.model, config.rank, config.seed, ATTENTION_AND_MLP))
     if (kept / "adapter_config.json").exists():
-        load_lora(adapted.model, kept)
-    else:
-        _warm_start(adapted, games, config, folder, report)
-        write_folder(kept, lambda target: _save(adapted.model, target))
+        return with_adapter(base, config, kept, ATTENTION_AND_MLP)
+    adapted = base.with_model(add_lora(base.model, config.rank, config.seed, ATTENTION_AND_MLP))
+    _warm_start(adapted, games, config, folder, report)
+    write_folder(kept, lambda target: _save(adapted.model, target))
     return base.with_model(merge(adapted.model))
 
 
@@ -129,9 +111,10 @@ def _warm_start(lm: LanguageModel, games: list[Game], config: RunConfig, folder:
         clock = now
         report("SFT", step + 1, config.sft_steps, {"loss": loss})
 
-    train_sft(lm, rows, config.sft_steps, config.sft_lr, log)
+    with recompute_activations(lm.model, config.gradient_checkpointing):
+        train_sft(lm, rows, config.sft_steps, config.sft_lr, log, config.sft_batch, config.seed)
     with torch.no_grad():
-        validation = sum(sft_loss(lm, of_game).item() for of_game in held_out)
+        validation = sum(sft_loss(lm, part).item() for of in held_out for part in of.pieces(config.sft_batch))
     append_line(metrics, {"stage": "sft", "step": config.sft_steps, "validation_loss": validation})
 
 
@@ -142,7 +125,8 @@ def _summarise(games: list[Game], config: RunConfig, folder: Path, seconds: floa
     if can_measure():
         rows = measure_scripted(games, config)
         for name in ("base", "sft", "sepo"):
-            rows += json.loads((folder / "rows" / f"{name}.json").read_text())["rows"]
+            measured = folder / "rows" / f"{name}.json"
+            rows += json.loads(measured.read_text())["rows"] if measured.exists() else []
     packages = ("sepo-penalties", "sepo-games", "sepo-grpo", "torch", "transformers", "peft", "numpy")
     summary = {
         "schema_version": 1,
@@ -161,7 +145,7 @@ def resumed_config(folder: Path, load: Callable[[Path], RunConfig]) -> RunConfig
     Raises:
         UserError: If the folder is not a run.
     """
-    file = folder / "config.toml"
+    file = folder / CONFIG
     if not file.exists():
         raise UserError(f"there is no run in {str(folder)!r}: --resume takes the folder that an earlier run printed")
     return load(file)

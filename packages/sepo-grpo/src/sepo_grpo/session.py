@@ -12,7 +12,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from sepo_games import game_names
 from transformers.utils import logging as transformers_logging
 
-from sepo_grpo.config import RunConfig, make_config
+from sepo_grpo.config import RunConfig, game_weights, make_config
 from sepo_grpo.errors import UserError, reject
 from sepo_grpo.measure import can_measure, result_tables
 from sepo_grpo.run import resumed_config, run
@@ -67,7 +67,7 @@ def check(config: RunConfig) -> None:
     Raises:
         UserError: With the nearest known names.
     """
-    for game in config.games:
+    for game in game_weights(config.games):
         if game not in game_names():
             reject("game", game, list(game_names()))
     try:

@@ -1,25 +1,27 @@
 """Supervised warm start on traces of scripted strategies.
 
-The traces of all games hold few distinct (prompt, reply) pairs, so every step descends the whole data set's loss
+The traces of most games hold few distinct (prompt, reply) pairs, so every step descends the whole data set's loss
 
     - sum_rows w log pi(reply | prompt) - form mean_I log sum_a pi(reply of a | I),
 
 exactly, with the prompt carrying no loss. Each game's weights w add up to the same share. The second term asks for the canonical form
 at every information set alike, also where play seldom goes and traces say little; it is left out where prompts show more than
-can be listed, and where its weight is 0. Rows are split by episode into train and validation.
+can be listed, and where its weight is 0. A game with more distinct rows than fit into a batch gives an unbiased sample of them each
+step. Rows are split by episode into train and validation.
 """
 
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+import numpy as np
 import torch
 from sepo_games import Game, held_out, sft_rows
 from torch import Tensor
 
 from sepo_grpo.forward import Row
 from sepo_grpo.language_model import LanguageModel
-from sepo_grpo.step import canonical_rows, distinct_prompts
+from sepo_grpo.rows import canonical_rows, distinct_prompts
 
 
 @dataclass(frozen=True)
@@ -37,6 +39,35 @@ class WeightedRows:
     weights: Tensor
     choices: tuple[tuple[int, ...], ...]
     form: float
+
+    def sample(self, batch: int, seed: tuple[int, ...]) -> "WeightedRows":
+        """At most `batch` draws of rows, and a quarter as many information sets, whose loss is this one's in expectation."""
+        if len(self.rows) <= batch:
+            return self
+        rng = np.random.default_rng(seed)
+        weights = self.weights.double().numpy()
+        drawn, counts = np.unique(rng.choice(len(self.rows), batch, p=weights / weights.sum()), return_counts=True)
+        some = min(len(self.choices), max(1, batch // 4))
+        sets = rng.choice(len(self.choices), some, replace=False).tolist() if some else []
+        kept = dict.fromkeys([*drawn.tolist(), *(row for i in sets for row in self.choices[i])])
+        place = {row: i for i, row in enumerate(kept)}
+        share = torch.zeros(len(kept))
+        share[[place[row] for row in drawn.tolist()]] = torch.tensor(
+            counts / batch * weights.sum(), dtype=torch.float32
+        )
+        return WeightedRows(
+            tuple(self.rows[row] for row in kept),
+            share,
+            tuple(tuple(place[row] for row in self.choices[i]) for i in sets),
+            self.form,
+        )
+
+    def pieces(self, batch: int) -> "list[WeightedRows]":
+        """Parts of at most `batch` rows whose losses add up to that of the traces; the whole where it is no larger."""
+        if len(self.rows) <= batch:
+            return [self]
+        starts = range(0, len(self.rows), batch)
+        return [WeightedRows(self.rows[i : i + batch], self.weights[i : i + batch], (), self.form) for i in starts]
 
 
 def sft_data(
@@ -84,7 +115,13 @@ def sft_loss(lm: LanguageModel, data: WeightedRows) -> Tensor:
 
 
 def train_sft(
-    lm: LanguageModel, train: Sequence[WeightedRows], steps: int, lr: float, log: Callable[[int, float], None]
+    lm: LanguageModel,
+    train: Sequence[WeightedRows],
+    steps: int,
+    lr: float,
+    log: Callable[[int, float], None],
+    batch: int = 512,
+    seed: int = 0,
 ) -> None:
     """Trains the model's trainable parameters in place; the learning rate warms up, then falls linearly to 0.
 
@@ -94,6 +131,8 @@ def train_sft(
         steps: Number of steps.
         lr: Peak learning rate of Adam.
         log: Called after every step with its number and the loss before it.
+        batch: Most rows of a game in one step.
+        seed: Of the samples of rows.
     """
     parameters = [p for p in lm.model.parameters() if p.requires_grad]
     # The short memory of squared gradients lets a model that starts from nothing find the cards in a prompt in 100 steps.
@@ -103,8 +142,10 @@ def train_sft(
             group["lr"] = lr * min(1.0, (step + 1) / max(1, steps // 6)) * (1 - step / steps)
         optimiser.zero_grad()
         total = 0.0
-        for of_game in train:  # games share no prefix, so one token tree for each is cheaper than one for all
-            loss = sft_loss(lm, of_game)
+        for place, of_game in enumerate(
+            train
+        ):  # games share no prefix: one token tree for each is cheaper than one for all
+            loss = sft_loss(lm, of_game.sample(batch, (seed, step, place)))
             loss.backward()
             total += loss.item()
         torch.nn.utils.clip_grad_norm_(parameters, 1.0)
